@@ -8,21 +8,19 @@ import (
 	"sync"
 )
 
-// ErrOutOfMemory is in the chain of errors about device memory that could not be
-// allocated.
+// ErrOutOfMemory is in the chain of errors about device memory that could not be allocated.
 var ErrOutOfMemory = errors.New("out of memory")
 
 const (
 	// arenaAlign is the alignment of an arena's allocations in bytes.
 	arenaAlign = 256
-	// arenaChunk is the least number of bytes that an arena takes from the driver at
-	// once.
+	// arenaChunk is the minimum number of bytes that an arena takes from the driver at once.
 	arenaChunk = 64 << 20
 )
 
-// arena hands out parts of large allocations. It reuses released memory and returns it
-// to the driver only when it closes. The caller of release makes sure that no stream
-// still uses the memory.
+// arena hands out parts of large allocations. It reuses released memory and returns it to the
+// driver only when it closes. Callers of release must make sure that no stream still uses the
+// memory.
 type arena struct {
 	driver Driver
 
@@ -78,7 +76,7 @@ func (a *arena) fit(bytes int64) int {
 	return best
 }
 
-// grow adds a chunk, or just bytes if the driver cannot give a whole chunk.
+// grow adds a chunk, or only bytes if the driver cannot provide a whole chunk.
 func (a *arena) grow(bytes int64) error {
 	size := max(bytes, arenaChunk)
 	address, err := a.driver.Alloc(size)
@@ -117,7 +115,7 @@ func (a *arena) insert(s span) {
 	a.free = slices.Insert(a.free, i, s)
 }
 
-// release takes memory back. Address 0 stands for no memory.
+// release takes memory back. Address 0 means no memory.
 func (a *arena) release(address uintptr) {
 	if address == 0 {
 		return
@@ -132,8 +130,8 @@ func (a *arena) release(address uintptr) {
 	a.insert(s)
 }
 
-// held returns the number of bytes that the arena has from the driver, and how many of
-// them are in use.
+// held returns the number of bytes that the arena has taken from the driver, and how many of them
+// are in use.
 func (a *arena) held() (taken, used int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"retime/warp"
 )
 
-// accelerations are those of cells of the guides in the two frames of an interval.
+// accelerations holds the accelerations of cells of the guides in both frames of an interval.
 type accelerations struct {
 	gather  *Kernel
 	credits Buffer[uint16]
@@ -37,13 +37,13 @@ func (a *accelerations) resize(d *Device, width, height, level int) error {
 	return a.changes.Resize(d, 6*cells)
 }
 
-// bendCells returns the number of columns and of lines of cells.
+// bendCells returns the number of columns and of rows of cells.
 func bendCells(width, height, level int) (columns, lines int) {
 	size := cellSize(level)
 	return ceilDiv(width, size), ceilDiv(height, size)
 }
 
-// bend computes how far moving things lie off the straight line between two frames.
+// bend computes how far moving things are off the straight line between two frames.
 type bend struct {
 	move, average, combine, spread *Kernel
 

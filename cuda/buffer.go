@@ -44,8 +44,8 @@ func (b *Buffer[T]) Free() {
 	*b = Buffer[T]{}
 }
 
-// part returns n values of b from the first-th on. The part shares b's memory; the
-// caller must not resize or free it.
+// part returns n values of b, starting with value first. The part shares b's memory; the caller
+// must not resize or free it.
 func (b Buffer[T]) part(first, n int) Buffer[T] {
 	b.address += uintptr(first * sizeOf[T]())
 	b.N, b.room = n, n
@@ -71,7 +71,7 @@ func (b Buffer[T]) copyFrom(s *Stream, src Buffer[T]) error {
 	return s.device.driver.Copy(s.handle, b.address, n, src.address, n, n, 1)
 }
 
-// Arg returns b's address as an argument, 0 if b holds no memory.
+// Arg returns b's address as an argument, or 0 if b holds no memory.
 func (b Buffer[T]) Arg() Arg { return Arg{uint64(b.address)} }
 
 // Upload queues a copy of src to the start of b. It returns an error if src does not
@@ -154,8 +154,8 @@ func (m Image[T]) Part(x, y, width, height int) Image[T] {
 
 func (m Image[T]) address() uintptr { return m.buffer.address + uintptr(m.offset*sizeOf[T]()) }
 
-// Arg returns the address of m's first value as an argument, 0 if m holds no memory.
-// Kernels expect the stride, in values, with it.
+// Arg returns the address of m's first value as an argument, or 0 if m holds no memory. Kernels
+// expect the stride, in values, along with it.
 func (m Image[T]) Arg() Arg { return Arg{uint64(m.address())} }
 
 // Upload queues a copy of src, which must have m's size, to m.

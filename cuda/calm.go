@@ -6,7 +6,7 @@ import (
 	"retime/warp"
 )
 
-// calm blurs a made frame as far as its readings of the neighbours contradict each other.
+// calm blurs a made frame to the degree that its readings of the neighbours contradict each other.
 type calm struct {
 	expect, measure *Kernel
 	soften          [2]*Kernel // by bytes of a sample
@@ -50,7 +50,7 @@ func (c *calm) find(s *Stream, g *guides, guesses *guesses, bends Arg, phase war
 		c.means.Arg(), c.errors.Arg(), Int(c.columns), Int(c.lines), c.strengths.Arg())
 }
 
-// softenTile is what a wideBlock of threads makes of a plane.
+// softenTile is the size of the part of a plane that a wideBlock of threads makes.
 var softenTile = Dim{128, 8, 1}
 
 // blur queues the kernel that blurs made by the strengths into dst.

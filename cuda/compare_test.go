@@ -20,7 +20,7 @@ type maker interface {
 // onCPU is the processor as a backend.
 type onCPU struct {
 	*warp.Synthesizer
-	interval *warp.Prepared // the one that began last; nil before the first
+	interval *warp.Prepared // the last one begun; nil before the first
 }
 
 func (c *onCPU) Begin(in warp.Interval) (err error) {
@@ -47,20 +47,19 @@ func (c *onCPU) end() {
 
 var phases = []warp.Phase{1, 20000, warp.PhaseOne / 2, warp.PhaseOne - 1}
 
-// compare makes frames of an interval by both backends and compares them. Exact.
+// compare makes frames of an interval with both backends and compares them. Exact.
 func compare(t *testing.T, want, got maker, in warp.Interval, phases []warp.Phase) {
 	t.Helper()
 	compareAs(t, want, got, in, in, phases)
 }
 
-// compareAs does the work of compare with in for the backend want and given for the
-// backend got.
+// compareAs does the work of compare, with in for backend want and given for backend got.
 func compareAs(t *testing.T, want, got maker, in, given warp.Interval, phases []warp.Phase) {
 	t.Helper()
 	must(t, want.Begin(in))
 	must(t, got.Begin(given))
 	for _, phase := range phases {
-		// The bytes between the rows must stay.
+		// The bytes between the rows must not change.
 		a, b := frame.New(in.A.Format, in.A.Width, in.A.Height), frame.New(in.A.Format, in.A.Width, in.A.Height)
 		for i := range a.Planes {
 			for j := range a.Planes[i].Pix {

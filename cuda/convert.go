@@ -14,7 +14,7 @@ func newConverter(d *Device) (*converter, error) {
 	return c, d.Kernels("convert", map[string]**Kernel{"to_float_u8": &c.of8, "to_float_u16": &c.of16})
 }
 
-// toFloat queues dst = src, exactly. dst and src must have one size.
+// toFloat queues dst = src, exactly. dst and src must have the same size.
 func toFloat[T frame.Sample](s *Stream, c *converter, dst Image[float32], src Image[T]) error {
 	k := c.of8
 	if sizeOf[T]() == 2 {

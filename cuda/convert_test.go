@@ -9,8 +9,8 @@ import (
 	"retime/frame"
 )
 
-// shapes are sizes with strides on the host: one sample, odd sizes, more than one
-// block, rows with padding.
+// shapes are sizes with strides on the host: one sample, odd sizes, more than one block, rows with
+// padding.
 var shapes = []struct{ width, height, stride int }{
 	{1, 1, 1}, {3, 2, 3}, {4, 4, 4}, {5, 9, 16}, {129, 7, 131}, {131, 17, 160}, {256, 8, 256}, {259, 33, 259},
 }
@@ -20,8 +20,7 @@ func TestConvert(t *testing.T) {
 		for _, s := range shapes {
 			for _, depth := range []int{8, 10, 16} {
 				subtest(t, d, fmt.Sprintf("%dx%d/%d", s.width, s.height, depth), func(t *testing.T) {
-					// The smaller margin aligns no row of floats, the larger one all
-					// rows.
+					// The smaller margin aligns no row of floats, the larger one all rows.
 					for _, margin := range []int{3, 4} {
 						if depth == 8 {
 							convert[uint8](t, d, s.width, s.height, s.stride, depth, margin)

@@ -1,11 +1,9 @@
-// Package cuda makes frames on NVIDIA GPUs, with the bits that package warp makes on
-// the CPU.
+// Package cuda makes frames on NVIDIA GPUs, with the same bits as package warp on the CPU.
 //
-// A [Device] holds a context, its kernels and an arena of device memory. Functions
-// queue work on a [Stream], which does it in order; their comments say what the work
-// reads and writes. When such a function returns, the work may not have run yet, so
-// host memory that it reads or writes must stay as it is until the stream is
-// synchronized.
+// A [Device] holds a context, its kernels and an arena of device memory. Functions queue work on a
+// [Stream], which runs it in order; their comments say what the work reads and writes. When such a
+// function returns, the work may not have run yet, so host memory that it reads or writes must not
+// be touched until the stream is synchronized.
 //
 // Only builds with the tag cuda can open a device; other builds return [ErrNotBuilt].
 // All calls that reach the device must run within [Device.Do].
@@ -56,9 +54,8 @@ func (d *Device) Info() Info { return d.driver.Info() }
 // Do may nest.
 func (d *Device) Do(f func() error) error { return d.driver.Do(f) }
 
-// Close frees the device's memory and, once nobody uses any of its HostMemory, its
-// kernels and context. The caller must free streams, events and other page-locked
-// memory first.
+// Close frees the device's memory and, once none of its HostMemory is in use, its kernels and
+// context. The caller must free streams, events and other page-locked memory first.
 func (d *Device) Close() error {
 	err := d.Do(d.arena.close)
 	d.mu.Lock()
@@ -69,7 +66,7 @@ func (d *Device) Close() error {
 	return cmp.Or(err, d.driver.Close())
 }
 
-// MemoryHeld returns the number of bytes of device memory that the device has from the
+// MemoryHeld returns the number of bytes of device memory that the device has taken from the
 // driver, and how many of them are in use.
 func (d *Device) MemoryHeld() (taken, used int64) { return d.arena.held() }
 
@@ -79,10 +76,10 @@ type Kernel struct {
 	device *Device
 
 	mu     sync.Mutex
-	loaded any // the driver's value, once the function is loaded
+	loaded any // the driver's value, set once the function is loaded
 }
 
-// handle returns the driver's value for the function, which it loads first if need be.
+// handle returns the driver's value for the function, and loads the function first if necessary.
 func (k *Kernel) handle() (any, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -97,8 +94,8 @@ func (k *Kernel) handle() (any, error) {
 	return v, nil
 }
 
-// Kernel returns the function called name in kernels/MODULE.cu. It loads the module; the
-// function is loaded by its first launch, since a clip needs few of those for all formats.
+// Kernel returns the function called name in kernels/MODULE.cu. It loads the module, but leaves
+// loading the function to its first launch, because a clip needs few of those for all formats.
 func (d *Device) Kernel(module, name string) (*Kernel, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,7 +111,7 @@ func (d *Device) Kernel(module, name string) (*Kernel, error) {
 	return k, nil
 }
 
-// Kernels looks up several functions of one module and stores them in names.
+// Kernels looks up several functions of a module and stores them in names.
 func (d *Device) Kernels(module string, names map[string]**Kernel) error {
 	for name, k := range names {
 		var err error

@@ -8,8 +8,8 @@ import (
 	"retime/cuda/kernels"
 )
 
-// onDevices runs test on the emulator and, in a build with the tag cuda, on each kind
-// of GPU that answers. It checks that the test releases all memory.
+// onDevices runs test on the emulator and, in a build with the tag cuda, on each kind of GPU
+// present. It checks that the test releases all memory.
 func onDevices(t *testing.T, test func(t *testing.T, d *cuda.Device)) {
 	t.Run("emulator", func(t *testing.T) { run(t, cuda.NewDevice(kernels.NewEmulator()), test) })
 	t.Run("gpu", func(t *testing.T) {
@@ -26,9 +26,9 @@ func onDevices(t *testing.T, test func(t *testing.T, d *cuda.Device)) {
 	})
 }
 
-// inAnyOrder runs test as onDevices does, and also on emulators that delay queued work,
-// so that a missing wait shows. Some of these have too little page-locked memory to
-// stage uploads, because waits for free chunks would hide missing ones.
+// inAnyOrder runs test as onDevices does, and also on emulators that delay queued work, so that
+// missing waits show. Some of these have too little page-locked memory to stage uploads, because
+// waits for free chunks would hide missing ones.
 func inAnyOrder(t *testing.T, test func(t *testing.T, d *cuda.Device)) {
 	onDevices(t, test)
 	for seed := range uint64(2) {

@@ -9,9 +9,9 @@ import (
 	"retime/flow/dis"
 )
 
-// DIS estimates flow by dense inverse search, with the vectors of package flow/dis.
-// Only one goroutine at a time may use a DIS; several run at once on a device. A DIS
-// keeps its memory between calls, about 10 bytes for each pixel at stride 4.
+// DIS estimates flow by dense inverse search, with the same vectors as package flow/dis. Only one
+// goroutine at a time may use a DIS; several may run at once on a device. A DIS keeps its memory
+// between calls, about 10 bytes for each pixel at stride 4.
 type DIS struct {
 	options dis.Options
 	stream  *Stream
@@ -27,17 +27,17 @@ type disKernels struct {
 	first, propagate   [len(disLanes)]*Kernel
 }
 
-// disLanes are the numbers of threads that can share a patch.
+// disLanes lists the numbers of threads that can share a patch.
 var disLanes = [...]int{2, 4, 32}
 
-// searchThreads and reachThreads are the numbers of threads of blocks in search.cu.
+// searchThreads and reachThreads are the numbers of threads in the blocks of search.cu.
 const (
 	searchThreads = 128
 	reachThreads  = 192
 )
 
-// NewDIS returns an estimator on d with a stream of its own, or an error if the options
-// are out of range or the device fails. The caller must close the estimator before d.
+// NewDIS returns an estimator on d with a stream of its own, or an error if the options are out of
+// range or the device fails. The caller must close the estimator before d.
 func NewDIS(d *Device, o dis.Options) (*DIS, error) {
 	if _, _, err := o.Shapes(1, 1); err != nil {
 		return nil, fmt.Errorf("dense inverse search: %w", err)
@@ -74,7 +74,7 @@ func newDISKernels(d *Device) (k disKernels, err error) {
 // Stream returns the stream that Estimate queues its work on.
 func (e *DIS) Stream() *Stream { return e.stream }
 
-// Close waits for the work under way and frees e's memory.
+// Close waits for the queued work and frees e's memory.
 func (e *DIS) Close() error {
 	return e.stream.device.Do(func() error {
 		err := e.clear()
@@ -83,7 +83,7 @@ func (e *DIS) Close() error {
 	})
 }
 
-// clear waits for the work under way and forgets the plan.
+// clear waits for the queued work and forgets the plan.
 func (e *DIS) clear() error {
 	err := e.stream.Synchronize()
 	if e.plan.graph != nil { // nil before the first plan
@@ -93,11 +93,10 @@ func (e *DIS) clear() error {
 	return err
 }
 
-// Estimate queues the estimates of the flow from a to b, into forward, and of the flow
-// from b to a, into backward. The pictures have one size, from 1x1 up to 32767 pixels in a
-// side, and so have the fields, or half of it, rounded up, if halved is set: the flow is then
-// halved as flow.Halve does. The first Estimate after a change of the size waits for the work
-// under way.
+// Estimate queues the estimates of the flow from a to b, into forward, and of the flow from b to a,
+// into backward. The pictures have the same size, from 1x1 up to 32767 pixels in a side. The fields
+// have that size as well or, if halved is set, half of it, rounded up: the flow is then halved as
+// flow.Halve does. The first Estimate after a change of size waits for the queued work.
 func (e *DIS) Estimate(a, b Image[byte], forward, backward Image[flow.Vec], halved bool) error {
 	w, h := a.Width, a.Height
 	if halved {
@@ -126,17 +125,17 @@ func (e *DIS) Estimate(a, b Image[byte], forward, backward Image[flow.Vec], halv
 	return e.stream.launch(last)
 }
 
-// disPlan is how a DIS works on pictures of one size.
+// disPlan is how a DIS works on pictures of the same size.
 type disPlan struct {
 	width, height int
 	levels        []disLevel // finest first
-	distance      int        // between the pyramids of the pictures in bytes
-	// patches are the vectors and states of both directions: a round reads one and
-	// writes the other.
+	distance      int        // in bytes, between the pyramids of the pictures
+	// patches holds the vectors and states of both directions: a round reads one of its elements
+	// and writes the other.
 	patches [2]disPatches
 	dense   Buffer[flow.Vec] // of the coarser level
-	least   Buffer[uint64]   // what reach finds
-	graph   *Graph           // of all but the first launch and the last
+	least   Buffer[uint64]   // result of reach
+	graph   *Graph           // all but the first and the last launch
 }
 
 type disLevel struct {
@@ -174,7 +173,7 @@ func (e *DIS) prepare(width, height int) error {
 	}
 	d := e.stream.device
 	var pyramids Buffer[byte]
-	// The first pass counts the bytes, and the second places the buffers.
+	// The first pass counts the bytes; the second places the buffers.
 	for range 2 {
 		m := pieces{memory: e.memory}
 		pyramids = piece[byte](&m, 2*p.distance)
@@ -209,9 +208,8 @@ func piece[T any](m *pieces, n int) Buffer[T] {
 	return b
 }
 
-// lanesFor returns the index in disLanes of how many threads share each of so many
-// patches. Few threads do less in all, but then there must be enough patches to fill the
-// device.
+// lanesFor returns the index in disLanes of the number of threads that share a patch. Fewer threads
+// per patch do less work in total, but then there must be enough patches to fill the device.
 func (e *DIS) lanesFor(patches int) int {
 	if i := slices.Index(disLanes[:], e.lanes); i >= 0 {
 		return i
@@ -225,8 +223,8 @@ func (e *DIS) lanesFor(patches int) int {
 	return 2
 }
 
-// launches lists the plan's kernels from the second level of the pyramids to the search
-// of the finest level.
+// launches lists the plan's kernels, from the second level of the pyramids to the search of the
+// finest level.
 func (e *DIS) launches() (list []launch) {
 	p, o, k := &e.plan, &e.options, &e.kernels
 	for i := 1; i < len(p.levels); i++ {
@@ -276,8 +274,8 @@ func (e *DIS) launches() (list []launch) {
 
 func (p *disPatches) args() []Arg { return []Arg{p.vectors.Arg(), p.states.Arg()} }
 
-// bordered returns the grid of blocks of threads that make four samples each of both
-// pictures and their borders.
+// bordered returns the grid of blocks in which each thread makes four samples, for both pictures
+// and their borders.
 func (l *disLevel) bordered() Dim {
 	const border = 16
 	return over(l.Pitch/4, l.Height+2*border, 2, wideBlock)

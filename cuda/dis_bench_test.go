@@ -9,9 +9,8 @@ import (
 	"retime/flow/dis"
 )
 
-// BenchmarkDIS reports the milliseconds of an estimate of both directions, alone or one of
-// four in flight, whole or halved, with pictures and fields in the device's memory. It needs
-// a GPU.
+// BenchmarkDIS reports the milliseconds of an estimate of both directions, alone or with three
+// others in flight, whole or halved, with pictures and fields in device memory. It needs a GPU.
 func BenchmarkDIS(b *testing.B) {
 	if list, err := cuda.Devices(); err != nil || len(list) == 0 {
 		b.Skip("no GPU: ", err)
@@ -51,7 +50,7 @@ func BenchmarkDIS(b *testing.B) {
 	}
 }
 
-// timeDIS times estimates on so many streams at once.
+// timeDIS times estimates with flight of them on streams at once.
 func timeDIS(b *testing.B, d *cuda.Device, o dis.Options, width, height, lanes, flight int, halved bool) error {
 	list := make([]*estimate, flight)
 	for i := range list {
@@ -97,7 +96,7 @@ func timeDIS(b *testing.B, d *cuda.Device, o dis.Options, width, height, lanes, 
 		if err := all(); err != nil {
 			return err
 		}
-		// One estimate alone waits for its end; several keep the device busy.
+		// A single estimate waits for its end; several keep the device busy.
 		if flight == 1 {
 			if err := synchronize(); err != nil {
 				return err

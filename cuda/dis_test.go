@@ -16,8 +16,8 @@ import (
 	"retime/frame"
 )
 
-// moving is a pair of pictures with motion between them: which draws sample (x, y) of
-// the first or the second one.
+// moving is a pair of pictures with motion between them; draw returns sample (x, y) of the first or
+// the second one.
 type moving struct {
 	name string
 	draw func(rng *rand.Rand, x, y int, second bool) uint8
@@ -84,7 +84,7 @@ func (m moving) pair(seed uint64, width, height, stride int) (a, b frame.Image[u
 	return list[0], list[1]
 }
 
-// device flows: an estimator with pictures and fields in device memory.
+// estimate is an estimator with pictures and fields in device memory.
 type estimate struct {
 	*cuda.DIS
 	pictures [2]cuda.Image[byte]
@@ -183,7 +183,7 @@ func compareFlows(t *testing.T, e *estimate, o dis.Options, a, b frame.Image[uin
 	}
 }
 
-// searches are the options whose flows the tests compare.
+// searches returns the options whose flows the tests compare.
 func searches() []dis.Options {
 	change := func(f func(o *dis.Options)) dis.Options {
 		o := dis.Default()
@@ -221,7 +221,7 @@ func TestDIS(t *testing.T) {
 	})
 }
 
-// Every number of threads for a patch gives the same flow.
+// Any number of threads per patch gives the same flow.
 func TestDISLanes(t *testing.T) {
 	a, b := movements[7].pair(1, 70, 41, 70)
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
@@ -247,7 +247,7 @@ func TestDISStrides(t *testing.T) {
 	})
 }
 
-// One estimator sees all sizes, so that what is left of a larger picture would show.
+// One estimator meets all sizes, so that remains of a larger picture would show.
 func TestDISSizes(t *testing.T) {
 	small := [][2]int{
 		{1, 1}, {150, 9}, {2, 1}, {1, 3}, {7, 7}, {8, 8}, {9, 8}, {8, 9}, {12, 12}, {13, 11}, {16, 16}, {17, 33},
@@ -305,7 +305,7 @@ func TestDISInFlight(t *testing.T) {
 	})
 }
 
-// A failure of the device, at any call, leaves an estimator that can be used and closed.
+// After a device failure in any call, the estimator can still be used and closed.
 func TestDISFaults(t *testing.T) {
 	a, b := movements[5].pair(0, 20, 16, 20)
 	for fail, failed := 1, true; failed; fail++ {

@@ -5,14 +5,13 @@ import (
 	"unsafe"
 )
 
-// Driver is the part of CUDA's driver that a Device needs. The build tag cuda adds the
-// real one; package kernels has one that runs the kernels on the CPU, for tests.
+// Driver is the part of the CUDA driver that a Device needs. The build tag cuda adds the real one;
+// package kernels has one that runs the kernels on the CPU, for tests.
 //
-// Addresses are device addresses. Streams, events and kernels are the driver's own
-// values: some methods return them and others accept them. Copies and launches return
-// before they are done; each stream runs them in order. The caller must call all
-// methods except Do and Close within Do. Several goroutines may call them at once, but
-// only one at a time may use a stream.
+// Addresses are device addresses. Streams, events and kernels are the driver's own values: some
+// methods return them and others accept them. Copies and launches return before they are done; each
+// stream runs them in order. The caller must call all methods except Do and Close within Do.
+// Several goroutines may call them at once, but only one at a time may use a stream.
 type Driver interface {
 	// Info returns a description of the device.
 	Info() Info
@@ -29,24 +28,23 @@ type Driver interface {
 	// ErrOutOfMemory if there is not enough.
 	Alloc(bytes int64) (uintptr, error)
 	Free(address uintptr) error
-	// AllocHost returns page-locked host memory, from and to which the device copies
-	// directly.
+	// AllocHost returns page-locked host memory, which the device reads and writes directly.
 	AllocHost(bytes int64) (unsafe.Pointer, error)
 	FreeHost(p unsafe.Pointer) error
 
 	NewStream() (any, error)
-	// NewUrgentStream returns a stream whose launches start before those that wait on streams
-	// of NewStream.
+	// NewUrgentStream returns a stream whose launches start before those waiting on streams of
+	// NewStream.
 	NewUrgentStream() (any, error)
-	// Native returns the stream as other users of the context know it, a CUstream; 0 if there
-	// are none.
+	// Native returns the stream as other users of the context know it, a CUstream, or 0 if there
+	// are no other users.
 	Native(stream any) uintptr
 	DestroyStream(stream any) error
 	Synchronize(stream any) error
 	NewEvent(timed bool) (any, error)
 	DestroyEvent(event any) error
 	Record(event, stream any) error
-	// WaitEvent makes the later work on the stream wait for the event.
+	// WaitEvent makes later work on the stream wait for the event.
 	WaitEvent(stream, event any) error
 	// SynchronizeEvent waits until the event has happened.
 	SynchronizeEvent(event any) error
@@ -58,10 +56,10 @@ type Driver interface {
 	CopyToDevice(stream any, dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error
 	CopyToHost(stream any, dst unsafe.Pointer, dstStride int, src uintptr, srcStride, width, height int) error
 	Copy(stream any, dst uintptr, dstStride int, src uintptr, srcStride, width, height int) error
-	// Fill sets bytes of memory to value.
+	// Fill sets bytes bytes of memory to value.
 	Fill(stream any, dst uintptr, value byte, bytes int64) error
 
-	// Load loads kernels/MODULE.cu, whose functions Kernel then finds.
+	// Load loads kernels/MODULE.cu, in which Kernel then finds functions.
 	Load(module string) error
 	// Kernel returns the function called name in kernels/MODULE.cu.
 	Kernel(module, name string) (any, error)
@@ -69,7 +67,7 @@ type Driver interface {
 	// holds the bytes of a parameter, padded to 8.
 	Launch(stream, kernel any, grid, block Dim, shared int, args []uint64) error
 
-	// NewGraph returns a graph of launches, of which each waits for the one before.
+	// NewGraph returns a graph of launches, each of which waits for the previous one.
 	NewGraph(list []KernelNode) (any, error)
 	// LaunchGraph starts a graph's launches.
 	LaunchGraph(stream, graph any) error
@@ -77,7 +75,7 @@ type Driver interface {
 	DestroyGraph(graph any) error
 }
 
-// KernelNode is a launch in a graph; the fields are as the arguments of Launch.
+// KernelNode is a launch in a graph; its fields are the arguments of Launch.
 type KernelNode struct {
 	Kernel      any
 	Grid, Block Dim
@@ -85,9 +83,9 @@ type KernelNode struct {
 	Args        []uint64
 }
 
-// OpenDriver returns the driver of the device with the given number, from 0, in the
-// order of [Devices]. It serves drivers that extend this one; all others call [Open].
-// The driver's kernels have the type Function of gorgonia.org/cu.
+// OpenDriver returns the driver of the device with the given number, from 0, in the order of
+// [Devices]. It is for drivers that extend this one; all others call [Open]. The driver's kernels
+// have the type Function of gorgonia.org/cu.
 func OpenDriver(ordinal int) (Driver, error) {
 	driver, err := openDriver(ordinal)
 	if err != nil {
@@ -112,7 +110,7 @@ type Info struct {
 // Dim is the size of a grid in blocks or of a block in threads.
 type Dim struct{ X, Y, Z int }
 
-// Error is a failed call of the driver.
+// Error is a failed driver call.
 type Error struct {
 	Call string // such as "cuMemAlloc"
 	Err  error  // the driver's code

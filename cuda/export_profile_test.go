@@ -7,11 +7,10 @@ import (
 	"retime/warp"
 )
 
-// Profile calls measure for each step of making the interval's frame at the phase, and
-// for all steps of the frame together under the name "frame". queue queues the step on
-// stream; measure may call it any number of times. bytes is the least number of bytes
-// that the step must read and write, with each value counted once, or 0 if that depends
-// on the picture.
+// Profile calls measure for each step of making the interval's frame at the phase, and for all
+// steps of the frame together under the name "frame". queue queues the step on stream; measure may
+// call it any number of times. bytes is the minimum number of bytes that the step must read and
+// write, with each value counted once, or 0 if that depends on the picture.
 func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes int, stream *Stream, queue func() error) error) error {
 	return s.device.Do(func() error {
 		if err := s.fit(); err != nil {
@@ -68,9 +67,9 @@ func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes 
 	})
 }
 
-// TimeKernels returns the time to make the frames at phases[i] of clip[i], without
-// uploads and downloads. The clip must have at least one interval and frames of one
-// size, and all of it must fit into the device's memory.
+// TimeKernels returns the time to make the frames at phases[i] of clip[i], without uploads and
+// downloads. The clip must have at least one interval, frames of one size, and must fit into device
+// memory as a whole.
 func (s *Synthesizer) TimeKernels(clip []warp.Interval, phases [][]warp.Phase) (time.Duration, error) {
 	for _, in := range clip {
 		if err := s.Load(in); err != nil {
@@ -82,7 +81,7 @@ func (s *Synthesizer) TimeKernels(clip []warp.Interval, phases [][]warp.Phase) (
 		if err := s.residents.up.Synchronize(); err != nil {
 			return err
 		}
-		list := make([]*slot, maxLanes) // a lane's frames have one, too
+		list := make([]*slot, maxLanes) // one slot for each lane's frames
 		for i := range list {
 			t, err := s.begin(clip[0], true)
 			if err != nil {

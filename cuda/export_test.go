@@ -5,11 +5,11 @@ import (
 	"retime/frame"
 )
 
-// SetLanes has d share patches among n threads on levels of any size, or as it would of
-// itself if n is 0, from its next change of size on.
+// SetLanes makes d share patches among n threads on levels of any size, starting with its next
+// change of size. If n is 0, d chooses for itself.
 func (e *DIS) SetLanes(n int) { e.lanes = n }
 
-// EstimateFlow estimates flows as EstimateResident does, and brings them to forward and
+// EstimateFlow estimates flows as EstimateResident does, and downloads them to forward and
 // backward. On the device they stay for the intervals that refer to forward and backward.
 func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, forward, backward flow.Field) error {
 	dst := [2]flow.Field{forward, backward}

@@ -7,38 +7,38 @@ import (
 	"retime/frame"
 )
 
-// FlowEstimator estimates the flow between two pictures on a device, in both directions
-// at once. It queues its work on a stream of its own, and the caller keeps the images
-// valid until that work is done. Only one goroutine at a time may use an estimator.
+// FlowEstimator estimates the flow between two pictures on a device, in both directions at once. It
+// queues its work on a stream of its own, and the caller keeps the images valid until that work is
+// done. Only one goroutine at a time may use an estimator.
 type FlowEstimator interface {
-	// Estimate queues the estimates of the flow from a to b, into forward, and of the
-	// flow from b to a, into backward. The vectors are canonical, as flow.Field describes.
-	// The pictures and the fields have one size; or if halved is set, the fields have half
-	// of it, rounded up, and the estimator halves the flow as flow.Halve does.
+	// Estimate queues the estimates of the flow from a to b, into forward, and of the flow from b
+	// to a, into backward. The vectors are canonical, as flow.Field describes. The pictures and the
+	// fields have the same size or, if halved is set, the fields have half of it, rounded up, and
+	// the estimator halves the flow as flow.Halve does.
 	Estimate(a, b Image[byte], forward, backward Image[flow.Vec], halved bool) error
 	// Stream returns the stream that the estimator queues its work on.
 	Stream() *Stream
 	Close() error
 }
 
-// Guide is a picture to estimate motion on, with the frame that the picture may share
-// samples with, or nil if it shares none. If the image is frame.Absent, the device makes it
-// from the frame: its luma, halved Level times.
+// Guide is a picture to estimate motion on. Frame is the frame with which it may share samples, or
+// nil if it shares none. If the image is frame.Absent, the device makes it from the frame: its
+// luma, halved Level times.
 type Guide struct {
 	frame.Image[uint8]
-	// Finer is the picture that was halved to the guide, for the motion to be estimated on
-	// instead, and halved; or empty. It may be frame.Absent, too.
+	// Finer, if not empty, is the picture that was halved to make the guide. The motion is then
+	// estimated on Finer and halved. Finer may also be frame.Absent.
 	Finer frame.Image[uint8]
 	Frame *frame.Frame
 	Level int
 }
 
-// estimatedAhead is the number of later intervals during which an estimated flow stays
-// on the device. An interval after that uploads the flow again.
+// estimatedAhead is the number of later intervals for which an estimated flow stays on the device.
+// Intervals after those upload the flow again.
 const estimatedAhead = 16
 
-// estimate estimates the flows between a and b, queues what use does with them, waits
-// for all of it, and calls done, also after an error.
+// estimate estimates the flows between a and b, queues what use does with them, waits for all of
+// it, and calls done, even after an error.
 func (s *Synthesizer) estimate(e FlowEstimator, a, b Guide, dst [2]flow.Field, use func(*estimated) error, done func(*estimated)) error {
 	return s.device.Do(func() error {
 		still, err := s.device.Kernel("still", "keep_still")
@@ -56,13 +56,13 @@ func (s *Synthesizer) estimate(e FlowEstimator, a, b Guide, dst [2]flow.Field, u
 	})
 }
 
-// searchedAhead is the number of later intervals during which a finer picture than a guide
-// stays on the device: the next estimate needs one of the two.
+// searchedAhead is the number of later intervals for which a picture finer than a guide stays on
+// the device: the next estimate needs one of the two.
 const searchedAhead = 2
 
 // estimated is what an estimate reads and writes on the device.
 type estimated struct {
-	guides, searched [2]Image[byte] // searched are what the flow is estimated on
+	guides, searched [2]Image[byte] // the flow is estimated on searched
 	fields           [2]Image[flow.Vec]
 	read, written    []*resident // pictures; fields
 }
@@ -76,8 +76,8 @@ func (r *residents) letGo(held []*resident) {
 	}
 }
 
-// estimate queues the flows between a and b and sets at. The caller lets go of what at
-// holds, also after an error.
+// estimate queues the flows between a and b and sets at. The caller lets go of what at holds, even
+// after an error.
 func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b Guide, dst [2]flow.Field) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
@@ -128,7 +128,7 @@ func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b
 	return nil
 }
 
-// hold claims the image of m for the next ahead loads, and uses it until it is let go.
+// hold claims the image of m for the next ahead loads, and keeps it in use until letGo.
 func (r *residents) hold(m rows, ahead uint64, held *[]*resident) (d *image, there bool) {
 	d, there = claim(r, &r.images[m.kind], any(m.id()), m.owner, ahead, func() *image { return new(image) })
 	r.mu.Lock()
@@ -138,8 +138,8 @@ func (r *residents) hold(m rows, ahead uint64, held *[]*resident) (d *image, the
 	return d, there
 }
 
-// picture holds m for an estimate, brings it to the device if it is not there, and makes s
-// wait for it.
+// picture holds m for an estimate, brings it to the device if it is not there yet, and makes s wait
+// for it.
 func (r *residents) picture(at *estimated, s *Stream, m rows, ahead uint64) (v Image[byte], err error) {
 	d, there := r.hold(m, ahead, &at.read)
 	if !there {

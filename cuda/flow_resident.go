@@ -6,7 +6,7 @@ import (
 	"retime/warp"
 )
 
-// ResidentFlow is a pair of flows that only a device has.
+// ResidentFlow is a pair of flows that only the device has.
 type ResidentFlow struct {
 	s      *Synthesizer
 	absent warp.FlowPair
@@ -15,33 +15,33 @@ type ResidentFlow struct {
 	held   []*resident
 }
 
-// Pair returns fields that are frame.Absent. Intervals that the synthesizer makes frames
-// in may refer to them.
+// Pair returns fields that are frame.Absent. The intervals that the synthesizer works on may refer
+// to them.
 func (f *ResidentFlow) Pair() warp.FlowPair { return f.absent }
 
-// Change tells how much of the first guide the flows explain.
+// Change returns how much of the first guide the flows explain.
 func (f *ResidentFlow) Change() Change { return f.change }
 
-// Change holds sums over every third pixel of every third row of a guide, and over the
-// samples of the other guide in the same places.
+// Change holds sums over every third pixel of every third row of a guide. Still pairs each with the
+// sample of the other guide in the same place.
 type Change struct {
 	Still Sums
-	// Along has the samples where the flow leads, rounded to the nearest pixel, with ties
-	// up; it leaves out pixels from which the flow leads outside.
+	// Along pairs each with the sample where the flow leads, rounded to the nearest pixel, ties up;
+	// it leaves out pixels whose flow leads outside.
 	Along Sums
-	// Lost counts the pixels inside from which the flow there and back ends more than a
-	// pixel away in x or y.
+	// Lost counts the pixels whose flow leads inside, but there and back ends more than a pixel
+	// away in x or y.
 	Lost int64
 }
 
-// Sums are of N pairs of samples a and b, of their squares and of their products.
+// Sums are over N pairs of samples a and b, of their squares and of their products.
 type Sums struct{ N, A, B, AA, BB, AB int64 }
 
-// EstimateResident estimates the flows between a and b on the device, sets the vectors of
-// still pixels to zero, as flow.KeepStill does, and leaves the flows on the device until
-// Release. It uploads a and b unless the device has them, and brings home only the sums of
-// the change. Several goroutines may call EstimateResident at once, each with its own
-// estimator, while others make frames.
+// EstimateResident estimates the flows between a and b on the device, sets the vectors of still
+// pixels to zero, as flow.KeepStill does, and leaves the flows on the device until Release. It
+// uploads a and b unless the device has them, and downloads only the sums of the change. Several
+// goroutines may call EstimateResident at once, each with its own estimator, while others make
+// frames.
 func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b Guide) (*ResidentFlow, error) {
 	f := &ResidentFlow{s: s}
 	f.absent.Forward.Image = frame.Absent[flow.Vec](a.Width, a.Height)
@@ -63,7 +63,7 @@ func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b Guide) (*ResidentFl
 	return f, nil
 }
 
-// Has reports whether the device has flows that EstimateResident has left there.
+// Has reports whether the device has flows that EstimateResident left there.
 func (s *Synthesizer) Has(p warp.FlowPair) bool {
 	r := &s.residents
 	r.mu.Lock()
@@ -100,9 +100,8 @@ func (f *ResidentFlow) Download(dst warp.FlowPair) error {
 	})
 }
 
-// Release lets the device use the memory of the flows for others, once no interval that
-// has begun needs them. Later intervals must not refer to the flows. Further calls have
-// no effect.
+// Release lets the device reuse the memory of the flows, once no interval that has begun needs
+// them. Later intervals must not refer to the flows. Further calls have no effect.
 func (f *ResidentFlow) Release() {
 	f.s.residents.letGo(f.held)
 	f.held = nil
@@ -111,16 +110,16 @@ func (f *ResidentFlow) Release() {
 // changeSums measures the change between two guides.
 type changeSums struct {
 	device Buffer[uint64]
-	host   []uint64 // memory of its own, as cgo demands
+	host   []uint64 // memory of its own, which cgo requires
 }
 
-// changeCount is the number of sums in change.cu, and changeStep the step of theirs.
+// changeCount is the number of sums in change.cu, and changeStep the step between its pixels.
 const (
 	changeCount = 12
 	changeStep  = 3
 )
 
-// measure queues the sums and their way home.
+// measure queues the sums and their download.
 func (c *changeSums) measure(s *Stream, at *estimated) error {
 	k, err := s.device.Kernel("change", "measure_change")
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"retime/warp"
 )
 
-// absentGuide stands for f's guide, which the device makes.
+// absentGuide represents f's guide, which the device makes.
 func absentGuide(f *frame.Frame, level int) frame.Image[uint8] {
 	up := 1<<level - 1
 	return frame.Absent[uint8]((f.Width+up)>>level, (f.Height+up)>>level)
 }
 
-// The device makes guides as warp.Luma and warp.Halve do. Exact.
+// The device makes the same guides as warp.Luma and warp.Halve. Exact.
 func TestGuidesOnDevice(t *testing.T) {
 	const seed = 41
 	t.Logf("seed %d", seed)
@@ -88,7 +88,7 @@ func TestGuidesOnDevice(t *testing.T) {
 	})
 }
 
-// estimatedClip returns a clip whose flows the processor estimates, on the guides or on finer
+// estimatedClip returns a clip whose flows the processor estimated, on the guides or on finer
 // pictures.
 func estimatedClip(t *testing.T, rng *rand.Rand, n int, finer bool) []warp.Interval {
 	t.Helper()
@@ -132,11 +132,11 @@ func changeBetween(a, b frame.Image[uint8], f warp.FlowPair) (c cuda.Change) {
 	return c
 }
 
-// Frames made with guides and flows that only the device has equal the processor's, and so
+// Frames made with guides and flows that only the device has equal the processor's frames, and so
 // do the flows and the sums of the change. Exact.
 func TestEstimateResident(t *testing.T) { testEstimateResident(t, false) }
 
-// The same for flows that are estimated on finer pictures than the guides.
+// The same for flows estimated on pictures finer than the guides.
 func TestEstimateResidentFiner(t *testing.T) { testEstimateResident(t, true) }
 
 func testEstimateResident(t *testing.T, finer bool) {
@@ -153,7 +153,7 @@ func testEstimateResident(t *testing.T, finer bool) {
 		must(t, err)
 		defer e.Close()
 
-		// Guides belong to frames, and two intervals or more refer to each.
+		// Guides belong to frames, and two or more intervals refer to each.
 		guides := map[*frame.Frame]frame.Image[uint8]{}
 		absent := func(f *frame.Frame) frame.Image[uint8] {
 			if _, ok := guides[f]; !ok {
@@ -209,7 +209,7 @@ func testEstimateResident(t *testing.T, finer bool) {
 		flows[n-1].Release()
 		flows[n-1].Release()
 
-		// A flow that was never there is an error, and not a read beyond its memory.
+		// A flow that never was on the device is an error, not a read beyond its memory.
 		lost := given[2]
 		lost.Flows = []warp.FlowPair{{Forward: flow.Field{Image: frame.Absent[flow.Vec](19, 15)}, Backward: flow.Field{Image: frame.Absent[flow.Vec](19, 15)}}}
 		if err := s.Load(lost); !errors.Is(err, cuda.ErrAbsent) {

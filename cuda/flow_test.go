@@ -13,7 +13,7 @@ import (
 	"retime/warp"
 )
 
-// known is an estimator on a device that looks up the flows between pictures.
+// known is an estimator on a device that looks up known flows.
 type known struct {
 	stream *cuda.Stream
 	fields map[string]flow.Field
@@ -66,7 +66,7 @@ func (k *known) learn(a, b frame.Image[uint8], f flow.Field) {
 	k.fields[string(slices.Concat(a.Pix, b.Pix))] = f
 }
 
-// unestimated returns a clip whose flows are still to be filled in.
+// unestimated returns a clip whose flows are not filled in yet.
 func unestimated(list []warp.Interval) []warp.Interval {
 	given := slices.Clone(list)
 	for i, in := range list {
@@ -100,7 +100,7 @@ func estimatorPair(t *testing.T, d *cuda.Device, list []warp.Interval) (p knownP
 	return p
 }
 
-// estimate fills in the flows of some intervals, of two at once.
+// estimate fills in the flows of some intervals, two at a time.
 func (p knownPair) estimate(s *cuda.Synthesizer, list ...*warp.Interval) error {
 	errs := make(chan error, len(p))
 	for i, k := range p {
@@ -130,8 +130,8 @@ func (p knownPair) close() {
 	}
 }
 
-// Intervals that use flows estimated on the device, ahead or just in time, by several
-// goroutines, give the same frames as with flows from the host. Exact.
+// Intervals whose flows several goroutines estimated on the device, ahead or just in time, give the
+// same frames as with flows from the host. Exact.
 func TestEstimateFlow(t *testing.T) {
 	const seed, n = 31, 24
 	t.Logf("seed %d", seed)
@@ -153,13 +153,13 @@ func TestEstimateFlow(t *testing.T) {
 						if !slices.Equal(got.Forward.Pix, want.Forward.Pix) || !slices.Equal(got.Backward.Pix, want.Backward.Pix) {
 							t.Fatalf("interval %d: the host's flow differs", i)
 						}
-						if ahead < n { // the flow is still on the device, and the interval does not upload this one
+						if ahead < n { // the flow is still on the device, so the interval does not upload this one
 							clear(got.Forward.Pix)
 							clear(got.Backward.Pix)
 						}
 					}
 				}
-				// An estimate that fails leaves nothing on the device.
+				// A failed estimate leaves nothing on the device.
 				blank := cuda.Guide{Image: frame.NewImage[uint8](list[0].GuideA.Width, list[0].GuideA.Height)}
 				if err := s.EstimateFlow(estimators[0], blank, blank, given[0].Flows[0].Forward, given[0].Flows[0].Backward); !errors.Is(err, errUnknown) {
 					t.Errorf("unknown pictures: error %v", err)
@@ -213,7 +213,7 @@ func TestEstimateFlowKeepsStill(t *testing.T) {
 					for j := range want.Pix {
 						want.Pix[j].X |= 1
 					}
-					// A picture that does not change has one field.
+					// If the picture does not change, both directions have the same field.
 					if i == 1 && slices.Equal(a.Pix, b.Pix) {
 						copy(want.Pix, e.fields[string(slices.Concat(a.Pix, b.Pix))].Pix)
 					}

@@ -12,9 +12,9 @@ import (
 	"retime/warp"
 )
 
-// BenchmarkFrame times the kernels of one made frame, 4:2:0 of 8 bits, with the settings of
-// the preset balanced, step by step and all together, and of frames of which several are made
-// at once. Flows, samples and coefficients are on the device before. It needs a GPU.
+// BenchmarkFrame times the kernels of one made frame, 4:2:0 with 8 bits, with the settings of the
+// preset balanced: step by step, all together, and with several frames in progress at once. Flows,
+// samples and coefficients are already on the device. It needs a GPU.
 func BenchmarkFrame(b *testing.B) {
 	if list, err := cuda.Devices(); err != nil || len(list) == 0 {
 		b.Skip("no GPU: ", err)
@@ -68,9 +68,8 @@ func steps(b *testing.B, d *cuda.Device, s *cuda.Synthesizer, in warp.Interval) 
 	}
 }
 
-// atOnce reports the milliseconds for a frame if the device makes several at once, from
-// intervals with this number of frames each. They include a frame's share of the work on its
-// interval.
+// atOnce reports the milliseconds per frame when the device makes several at once, from intervals
+// with the given number of frames each. They include a frame's share of the work on its interval.
 func atOnce(b *testing.B, s *cuda.Synthesizer, in warp.Interval, frames int) {
 	const intervals = 64
 	clip, phases := make([]warp.Interval, intervals), make([][]warp.Phase, intervals)
@@ -92,8 +91,8 @@ func atOnce(b *testing.B, s *cuda.Synthesizer, in warp.Interval, frames int) {
 	b.ReportMetric(1000*total.Seconds()/float64(b.N*intervals*frames), "ms/frame")
 }
 
-// disc returns a picture and a disc that moves in front of it, by the same motion from
-// either frame. So the disc leaves the same holes in both, about 1.4 % of the pixels.
+// disc returns a picture and a disc in front of it that moves by the same motion from either frame,
+// so that it leaves the same holes in both, about 1.4 % of the pixels.
 func disc(width, height, level int) warp.Interval {
 	rng := rand.New(rand.NewPCG(1, 2))
 	picture := func() *frame.Frame {

@@ -2,22 +2,22 @@ package cuda
 
 import "fmt"
 
-// Graph is a sequence of launches that a stream starts as one, which costs the host one
-// call and the device less time between kernels.
+// Graph is a sequence of launches that a stream starts as one: the host makes a single call, and
+// the device loses less time between kernels.
 type Graph struct {
 	device *Device
 	handle any
 }
 
-// launch is what Stream.Launch takes.
+// launch holds the arguments of Stream.Launch.
 type launch struct {
 	kernel      *Kernel
 	grid, block Dim
 	args        []Arg
 }
 
-// newGraph returns a graph of launches, each of which waits for the one before. The
-// memory that the arguments name must stay until the graph is closed.
+// newGraph returns a graph of launches, each of which waits for the previous one. The memory that
+// the arguments refer to must stay valid until the graph is closed.
 func (d *Device) newGraph(list []launch) (*Graph, error) {
 	nodes := make([]KernelNode, len(list))
 	for i, l := range list {
@@ -40,7 +40,7 @@ func (d *Device) newGraph(list []launch) (*Graph, error) {
 // Run queues the graph's launches.
 func (s *Stream) Run(g *Graph) error { return s.device.driver.LaunchGraph(s.handle, g.handle) }
 
-// Close destroys the graph. Queued launches run to their end.
+// Close destroys the graph. Queued launches still run to their end.
 func (g *Graph) Close() error { return g.device.driver.DestroyGraph(g.handle) }
 
 // launch queues l.

@@ -11,7 +11,7 @@ type guesses struct {
 	kernel *Kernel
 
 	motions Buffer[flow.Vec] // by guess, then pixel
-	packed  Buffer[uint32]   // shares, and what else a Guess of guess.cuh has
+	packed  Buffer[uint32]   // shares, and the other fields of Guess in guess.cuh
 	counts  Buffer[uint8]    // of a pixel's guesses
 }
 
@@ -26,7 +26,7 @@ func (g *guesses) free() {
 	g.counts.Free()
 }
 
-// resize makes room for all of n hypotheses, and what lies still, at each pixel.
+// resize makes room, at each pixel, for all n hypotheses and the still one.
 func (g *guesses) resize(d *Device, pixels, n int) error {
 	return errors.Join(g.motions.Resize(d, pixels*(n+1)), g.packed.Resize(d, pixels*(n+1)), g.counts.Resize(d, pixels))
 }
@@ -39,8 +39,8 @@ func (g *guesses) args(to []Arg) []Arg {
 // guessBytes is the size in bytes of a guess.
 const guessBytes = vectorBytes + 4
 
-// rowBlock is a block of threads for as many pixels of a row, which gathers their motions or renders
-// them.
+// rowBlock is a block of one thread for each pixel of part of a row. It gathers the pixels' motions
+// or renders them.
 var rowBlock = Dim{64, 1, 1}
 
 // make queues the kernel that gathers and shifts the motions.

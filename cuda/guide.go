@@ -7,7 +7,7 @@ import (
 	"retime/warp"
 )
 
-// ErrAbsent reports that a device lacks an image that the host does not have either.
+// ErrAbsent reports that neither the device nor the host has an image.
 var ErrAbsent = errors.New("the image is neither in the host's memory nor in the device's")
 
 // absent reports whether the host lacks the samples of m.
@@ -15,13 +15,13 @@ func (m rows) absent() bool { return len(m.Pix) < (m.Height-1)*m.Stride+m.Width 
 
 // guideMaker makes guides from frames in device memory.
 type guideMaker struct {
-	kernels [2]*Kernel // by bytes of a sample
-	tone    []uint8    // what table holds
+	kernels [2]*Kernel // by bytes per sample
+	tone    []uint8    // contents of table
 	table   Buffer[uint8]
 }
 
-// make queues on s the kernel that makes guide m, in d, from its frame in f. s is the
-// only stream that m uses.
+// make queues on s the kernel that makes guide m, in d, from its frame in f. g may only ever use
+// one stream.
 func (g *guideMaker) make(s *Stream, d *image, m rows, f *source) error {
 	if g.kernels[0] == nil {
 		if err := s.device.Kernels("guide", map[string]**Kernel{"guide_u8": &g.kernels[0], "guide_u16": &g.kernels[1]}); err != nil {

@@ -8,8 +8,8 @@ import (
 	"retime/warp"
 )
 
-// guides are an interval's pictures and flows in device memory, each of width by height
-// without gaps, one after the other, and the errors along the flows.
+// guides are an interval's pictures and flows in device memory, each of width by height without
+// gaps, one after the other, and the errors along the flows.
 //
 // The pictures are A, B, the one before and the one after. The flows lead, in turn,
 // from A to B and from B to A, then from A and B to the pictures before and after.
@@ -20,12 +20,12 @@ type guides struct {
 	width, height, level int
 	inner                int     // number of flows between A and B
 	beyond               bool    // whether there are flows to pictures before and after
-	steady               bool    // whether these flows also say what only one neighbour shows
+	steady               bool    // whether these flows also show what only one neighbour has
 	outer                [2]bool // whether there is a picture before, and after
 	bending              warp.Bending
 	pictures             Buffer[byte]
 	quads                Buffer[uint32] // of the pictures
-	fixed                bool           // whether something may lie still over the picture
+	fixed                bool           // whether something may be still on top of the picture
 	still                Buffer[byte]
 	flows                Buffer[flow.Vec]
 	errors, trust        Buffer[uint16]
@@ -94,8 +94,8 @@ func (g *guides) resize(d *Device, width, height, inner int) error {
 // maxPictures is the largest number of guides.
 const maxPictures = 4
 
-// load queues copies of in's guides, flows and mask from images, which are on the
-// device. at describes each image.
+// load queues copies of in's guides, flows and mask from images, which are on the device. at
+// describes each image.
 func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, at []rows, images []*image) error {
 	g.level, g.beyond, g.fixed, g.outer = in.Level, beyond, false, [2]bool{}
 	g.steady = beyond && in.Steady()
@@ -129,7 +129,7 @@ func (g *guides) load(s *Stream, in *warp.Interval, beyond bool, at []rows, imag
 // findOverlays queues the kernel that adds overlays to the mask, if there are enough
 // pictures to detect them.
 func (g *guides) findOverlays(s *Stream) error {
-	// One picture may stand for both of the others.
+	// One picture may serve as both of the others.
 	third, fourth := 2, 3
 	switch {
 	case !g.outer[0] && !g.outer[1]:
@@ -172,7 +172,7 @@ func (g *guides) measure(s *Stream) error {
 		g.pictures.Arg(), g.flows.Arg(), Int(g.inner), g.errors.Arg(), g.trust.Arg(), g.table.Arg(), Int(g.table.N), Int(g.width), Int(g.height))
 }
 
-// findQuads queues the kernel that makes the quads of the pictures that hypotheses show in.
+// findQuads queues the kernel that makes the quads of the pictures that hypotheses read.
 func (g *guides) findQuads(s *Stream) error {
 	n := 2
 	if g.beyond {
@@ -182,7 +182,7 @@ func (g *guides) findQuads(s *Stream) error {
 		g.quads.Arg(), g.pictures.Arg(), Int(g.width), Int(g.height))
 }
 
-// lying returns the address of the certainties that pixels lie still, or 0 if none does.
+// lying returns the address of the certainties that pixels are still, or 0 if none is.
 func (g *guides) lying() Arg {
 	if !g.fixed {
 		return Arg{}

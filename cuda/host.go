@@ -9,9 +9,8 @@ import (
 // hostMemory allocates page-locked memory for frames.
 type hostMemory struct{ device *Device }
 
-// HostMemory returns an allocator of page-locked memory, which all devices fill
-// directly. Its memory outlives the device's Close; the context then ends with the last
-// piece.
+// HostMemory returns an allocator of page-locked memory, which all devices fill directly. Its
+// memory outlives the device's Close; the context then ends with the last piece.
 func (d *Device) HostMemory() frame.Memory { return hostMemory{d} }
 
 func (m hostMemory) Alloc(bytes int) (p unsafe.Pointer) {

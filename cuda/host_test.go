@@ -14,8 +14,7 @@ import (
 	"retime/warp"
 )
 
-// inHostMemory returns a frame whose planes lie in m, with gaps of 0xa5 between the
-// rows.
+// inHostMemory returns a frame whose planes are in m, with gaps of 0xa5 between the rows.
 func inHostMemory(t *testing.T, m frame.Memory, format frame.Format, width, height int) *frame.Frame {
 	t.Helper()
 	planes := make([]frame.Plane, format.Planes)
@@ -40,8 +39,8 @@ func inHostMemory(t *testing.T, m frame.Memory, format frame.Format, width, heig
 	return f
 }
 
-// Frames in page-locked memory get the same samples as others, and nothing else
-// changes, whichever of both kinds a slot served before. Exact.
+// Frames in page-locked memory get the same samples as others, and nothing else changes, whichever
+// kind of frame a slot served before. Exact.
 func TestSynthesizerHostMemory(t *testing.T) {
 	const seed = 41
 	t.Logf("seed %d", seed)
@@ -90,8 +89,7 @@ func TestSynthesizerHostMemory(t *testing.T) {
 	})
 }
 
-// closing counts how often its driver is closed, and how many pieces of host memory are
-// in use.
+// closing counts how often its driver is closed, and how many pieces of host memory are in use.
 type closing struct {
 	cuda.Driver
 	closed, freed int
@@ -128,8 +126,8 @@ func TestHostMemoryOutlivesClose(t *testing.T) {
 	}
 }
 
-// If no host memory is left, Alloc returns nil, and the device's Close does not wait
-// for such a piece.
+// If no host memory is left, Alloc returns nil, and the device's Close does not wait for the
+// missing piece.
 func TestHostMemoryRunsOut(t *testing.T) {
 	e := kernels.NewEmulator()
 	e.HostMemory = 1000
@@ -147,9 +145,8 @@ func TestHostMemoryRunsOut(t *testing.T) {
 	}
 }
 
-// A frame for which the host has too little memory is an error that says so. The
-// synthesizer makes the next frame once there is memory again. Too little memory to
-// stage uploads is no error. Exact.
+// If the host has too little memory for a frame, the error says so, and the synthesizer makes the
+// next frame once there is memory again. Too little memory to stage uploads is no error. Exact.
 func TestSynthesizerOutOfHostMemory(t *testing.T) {
 	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
 		e := kernels.NewEmulator()

@@ -8,12 +8,12 @@ import (
 	"retime/warp"
 )
 
-// hypothesis describes one motion for every pixel of the guides. It has the layout of
-// Hypothesis in hypothesis.cuh.
+// hypothesis describes one motion for every pixel of the guides. Its layout is that of Hypothesis
+// in hypothesis.cuh.
 type hypothesis struct {
 	kind   int32 // as package warp numbers them
-	plane  int32 // number of the motion in projection
-	dx, dy int32 // offset at which it is read
+	plane  int32 // index of the motion in projection
+	dx, dy int32 // offset at which to read it
 }
 
 // hypotheses lists the guesses for a pixel's motion in package warp's order, for the
@@ -46,7 +46,7 @@ type shares struct {
 	weights Buffer[uint16]
 }
 
-// choiceTables are package warp's.
+// choiceTables are package warp's tables.
 type choiceTables struct {
 	neighbourGate, onlyGate Buffer[int16]
 	penalty, likelihood     Buffer[uint16]
@@ -56,7 +56,7 @@ type choiceTables struct {
 type cells struct {
 	energies Buffer[int16]
 	motions  Buffer[flow.Vec]
-	sums     Buffer[uint16] // two in a word
+	sums     Buffer[uint16] // two per word
 	guide    Buffer[byte]
 }
 
@@ -107,13 +107,13 @@ func (h *shares) resize(s *Stream, width, height, level int, list []hypothesis) 
 	)
 }
 
-// choiceCells returns the number of columns and of lines of cells.
+// choiceCells returns the number of columns and of rows of cells.
 func choiceCells(width, height int) (columns, lines int) {
 	size := 1 << warp.Constants().ChoiceBits
 	return ceilDiv(width, size), ceilDiv(height, size)
 }
 
-// begin chooses the hypotheses of an interval.
+// begin selects the hypotheses of an interval.
 func (h *shares) begin(g *guides) {
 	h.n = h.list.N
 	if !g.steady {
@@ -121,14 +121,13 @@ func (h *shares) begin(g *guides) {
 	}
 }
 
-// strip is the part of the guides on which a block of energies_RADIUS works, as Strip in
-// energy.cu has it.
+// strip is the part of the guides on which a block of energies_RADIUS works: Strip in energy.cu.
 type strip struct{ radius, columns, rows int }
 
 const stripLanes = 32
 
-// memory returns the number of bytes of shared memory that n hypotheses take, as Memory in
-// energy.cu divides them.
+// memory returns the number of bytes of shared memory that n hypotheses take: Memory in energy.cu
+// divides them.
 func (s strip) memory(n int) int {
 	cells := s.columns * s.rows >> (2 * warp.Constants().ChoiceBits)
 	return n*cells*(vectorBytes+2) + n*s.rows*stripLanes*2 + s.rows*s.columns*2
@@ -140,7 +139,7 @@ func stripFor(radius int) strip {
 	return strip{radius, (stripLanes - 2*radius) &^ (cell - 1), turns*(2*radius+1) - 2*radius}
 }
 
-// These are the sizes of a tile of share_weights and of what the tile reads.
+// The sizes of a tile of share_weights and of what the tile reads.
 var (
 	shareTile = Dim{32, 22, 1}
 	shareHalo = Dim{36, 26, 1}
@@ -149,8 +148,8 @@ var (
 // passBlock is the number of threads that follow a path.
 var passBlock = Dim{128, 1, 1}
 
-// make queues the kernels that set weights. bends may be 0. total grows by the least
-// cost of a projected flow at each pixel.
+// make queues the kernels that set weights. bends may be 0. total grows by the lowest cost of a
+// projected flow at each pixel.
 func (h *shares) make(s *Stream, g *guides, p *projection, bends Arg, phase warp.Phase, total Arg) error {
 	t, c := &h.tables, &h.cells
 	block := Dim{stripLanes, h.n, 1}

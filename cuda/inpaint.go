@@ -4,14 +4,14 @@ import (
 	"retime/inpaint"
 )
 
-// holes are the pixels of a group of planes that no neighbour shows: a mask and a list
-// in any order.
+// holes are the pixels of a group of planes that no neighbour shows: a mask, and a list in any
+// order.
 type holes struct {
 	mask    Image[byte]
 	list    Buffer[uint32]
 	blurred Buffer[byte]
-	// count and rest are the halves of counter: the addresses of the length of the list
-	// and of a flag for the inpainting.
+	// count and rest are the halves of counter: the addresses of the length of the list and of a
+	// flag for the inpainting.
 	count, rest Arg
 	counter     Buffer[uint64]
 }
@@ -73,14 +73,14 @@ func newInpainter(s *Stream, directions int) (p inpainter, err error) {
 
 func (p *inpainter) free() { p.directions.Free() }
 
-// inpaintBlock is the number of threads in a block, and lineBlock that in blocks whose
-// rows of threads share the directions.
+// inpaintBlock is the number of threads in a block, and lineBlock the number in blocks whose rows
+// of threads share the directions.
 var (
 	inpaintBlock = Dim{128, 1, 1}
 	lineBlock    = Dim{32, 16, 1}
 )
 
-// together is the number of groups whose samples, and whose holes, one launch makes.
+// together is the number of groups whose samples, or whose holes, one launch makes.
 const together = 2
 
 // args appends the arguments that describe the holes of a group's planes. The group may be

@@ -9,8 +9,8 @@ import (
 	"retime/warp"
 )
 
-// Frames sampled by the element of Zwart and Powell have the same bits on both backends, in
-// every format and at every level. Exact.
+// Frames sampled with the element of Zwart and Powell have the same bits on both backends, in every
+// format and at every level. Exact.
 func TestZwartPowell(t *testing.T) {
 	const seed = 61
 	sizes := [][2]int{{53, 37}, {1, 1}, {2, 3}, {70, 41}}

@@ -4,8 +4,8 @@ import (
 	"retime/warp"
 )
 
-// lane makes frames one after the other, on a stream and in memory of its own. The kernels
-// of a frame leave most of a device idle, so a synthesizer has several lanes.
+// lane makes frames one after the other, on its own stream and in its own memory. The kernels of a
+// frame leave most of a device idle, so a synthesizer has several lanes.
 type lane struct {
 	stream *Stream
 	last   *Event // happens when the work queued so far is done
@@ -23,14 +23,14 @@ type lane struct {
 	clean      bool // whether the accumulators are zero
 }
 
-// maxLanes is the largest number of lanes, and lanePixels the number of pixels of the
-// guides that keep a device busy.
+// maxLanes is the largest number of lanes, and lanePixels the number of pixels in guides that keep
+// a device busy.
 const (
 	maxLanes   = 4
 	lanePixels = 4 << 20
 )
 
-// lanesFor returns how many lanes guides of so many pixels deserve.
+// lanesFor returns how many lanes are worthwhile for guides of the given number of pixels.
 func lanesFor(pixels int) int { return max(2, min(maxLanes, lanePixels/max(1, pixels))) }
 
 func newLane(d *Device, p warp.Params) (l *lane, err error) {
@@ -71,7 +71,7 @@ func newLane(d *Device, p warp.Params) (l *lane, err error) {
 	return l, err
 }
 
-// close waits for the work under way and frees all memory.
+// close waits for the queued work and frees all memory.
 func (l *lane) close() {
 	// If the device has failed, there is nothing left to do about errors.
 	if l.stream != nil {
@@ -95,7 +95,7 @@ func (l *lane) close() {
 	}
 }
 
-// resize makes the memory fit. No work may be under way.
+// resize makes the memory fit. No work may be queued.
 func (l *lane) resize(p *warp.Params, to *layout) error {
 	d := l.stream.device
 	l.clean = false
@@ -140,8 +140,8 @@ func (l *lane) resize(p *warp.Params, to *layout) error {
 	return l.shares.resize(l.stream, to.guideWidth, to.guideHeight, to.level, list)
 }
 
-// clear queues the fills that zero the accumulators and counters between frames, unless
-// they are zero.
+// clear queues the fills that zero the accumulators and counters between frames, unless they are
+// zero.
 func (l *lane) clear(to *layout) error {
 	if l.clean {
 		return nil

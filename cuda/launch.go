@@ -2,8 +2,8 @@ package cuda
 
 import "math"
 
-// Arg is an argument of a kernel: a scalar or an address in the low bytes of eight, all
-// of which the driver's binding copies.
+// Arg is an argument of a kernel: a scalar or an address in the low bytes of eight, all of which
+// the driver's binding copies.
 type Arg struct{ bits uint64 }
 
 // Int returns an argument of type int.
@@ -25,5 +25,5 @@ func Cover(width, height int, block Dim) Dim {
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
-// Plus returns the argument of an address that is bytes further on.
+// Plus returns the argument for an address that is bytes further on.
 func (a Arg) Plus(bytes int) Arg { return Arg{a.bits + uint64(bytes)} }

@@ -11,8 +11,8 @@ import (
 	"retime/warp"
 )
 
-// clip returns consecutive intervals: each shares frames, guides and flows with its
-// neighbours, as the pipeline's do. released counts the frames that have been released.
+// clip returns consecutive intervals that share frames, guides and flows with their neighbours, as
+// in the pipeline. released counts the frames that have been released.
 func clip(rng *rand.Rand, format frame.Format, width, height, level, n int) (list []warp.Interval, released *atomic.Int32) {
 	var frames []*frame.Frame
 	var guides []frame.Image[uint8]
@@ -43,7 +43,7 @@ func clip(rng *rand.Rand, format frame.Format, width, height, level, n int) (lis
 	return list, released
 }
 
-// release releases the frames of a clip and checks that nobody else holds them.
+// release releases the frames of a clip and checks that nothing else holds them.
 func release(t *testing.T, list []warp.Interval, released *atomic.Int32) {
 	t.Helper()
 	for _, in := range list {
@@ -55,9 +55,9 @@ func release(t *testing.T, list []warp.Interval, released *atomic.Int32) {
 	}
 }
 
-// Whether another goroutine loads the intervals one ahead, not at all, or in vain, the
-// frames equal the CPU's. Exact. Memory does not grow with the length of the clip, and
-// nobody holds a frame in the end.
+// Whether another goroutine loads the intervals one ahead, not at all, or in vain, the frames equal
+// the CPU's. Exact. Memory does not grow with the length of the clip, and nothing holds a frame in
+// the end.
 func TestSynthesizerLoad(t *testing.T) {
 	const seed = 11
 	t.Logf("seed %d", seed)
@@ -65,7 +65,7 @@ func TestSynthesizerLoad(t *testing.T) {
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		for _, c := range []struct {
 			name  string
-			loads func(i int) []int // the intervals to load before interval i begins
+			loads func(i int) []int // which intervals to load before interval i begins
 		}{
 			{"one ahead", func(i int) []int { return []int{i} }},
 			{"two ahead", func(i int) []int { return []int{i + 1} }},
@@ -95,7 +95,7 @@ func TestSynthesizerLoad(t *testing.T) {
 						}
 						_, taken[i] = d.MemoryHeld()
 					}
-					if taken[7] > taken[3]*3/2 { // the loads at these points vary
+					if taken[7] > taken[3]*3/2 { // the amount loaded at these points varies
 						t.Errorf("%d bytes of device memory after 4 intervals, %d after 8", taken[3], taken[7])
 					}
 					s.Close()

@@ -9,14 +9,14 @@ import (
 	"retime/frame"
 )
 
-// Mirror is page-locked memory for frames, with a copy in the device's memory. It fills
-// frames from pictures that a video decoder has left on the device, and a Synthesizer on a
-// device with the same context reads the copy of such a frame rather than upload the frame.
+// Mirror is page-locked memory for frames, with a copy in device memory. It fills frames from
+// pictures that a video decoder left on the device. A Synthesizer on a device with the same context
+// reads the copy of such a frame and need not upload the frame.
 //
-// Only one goroutine at a time may call Import; any may call Alloc and Free.
+// Only one goroutine at a time may call Import; any goroutine may call Alloc and Free.
 type Mirror struct {
 	device  *Device
-	decoder *Stream    // on which the video decoder works, too
+	decoder *Stream    // the video decoder also works on it
 	split   [2]*Kernel // by bytes of a sample
 
 	mu     sync.Mutex
@@ -29,7 +29,7 @@ type mirrored struct {
 	at    unsafe.Pointer
 	bytes Buffer[byte]
 	mu    sync.Mutex // guards read
-	read  *Event     // happens when those who read the copy have read it
+	read  *Event     // happens when all readers of the copy are done
 }
 
 // NewMirror returns a Mirror on d, which it closes.
@@ -60,11 +60,11 @@ func (m *Mirror) release() error {
 }
 
 // Queue returns the stream, a CUstream, on which the decoder must queue its work. Kernels there
-// start before those that make frames: a decoder waits for its own, and the device makes frames
+// start before those that make frames: a decoder waits for its kernels, and the device makes frames
 // meanwhile.
 func (m *Mirror) Queue() uintptr { return m.device.driver.Native(m.decoder.handle) }
 
-// Check returns an error if the device has failed, as after a kernel's fault.
+// Check returns an error if the device has failed, for example after a kernel's fault.
 func (m *Mirror) Check() error { return m.device.Do(m.decoder.Synchronize) }
 
 // Close closes the device once all memory is freed.
@@ -75,7 +75,7 @@ func (m *Mirror) Close() error {
 	return m.end()
 }
 
-// end closes the device if nobody needs it any more. The caller holds m.mu.
+// end closes the device if it is no longer needed. The caller holds m.mu.
 func (m *Mirror) end() error {
 	if !m.closed || len(m.pieces) > 0 {
 		return nil
@@ -124,8 +124,8 @@ func (m *Mirror) Free(memory unsafe.Pointer) {
 	_ = m.end()
 }
 
-// find returns the copy of f, whose planes lie in one piece of m's memory that begins with
-// the first of them; ok is false for other frames.
+// find returns the copy of f if f's planes are in one piece of m's memory that begins with the
+// first of them; ok is false for other frames.
 func (m *Mirror) find(f *frame.Frame) (p *mirrored, copied planes, ok bool) {
 	first := unsafe.Pointer(unsafe.SliceData(f.Planes[0].Pix))
 	m.mu.Lock()
@@ -146,9 +146,9 @@ func (m *Mirror) find(f *frame.Frame) (p *mirrored, copied planes, ok bool) {
 	return p, copied, true
 }
 
-// Import fills dst, which lies in m's memory, and the copy of dst with the samples of src,
-// on which the work of the decoder is queued in the stream of Queue. When Import returns,
-// nothing reads src any more.
+// Import fills dst, which is in m's memory, and dst's copy with the samples of src. The decoder's
+// work on src must be queued in the stream of Queue. When Import returns, nothing reads src any
+// more.
 func (m *Mirror) Import(dst *frame.Frame, src frame.Surface) error {
 	f := dst.Format
 	if f.Planes != 3 || f.ChromaX != 1 || f.ChromaY != 1 || f.RGB || f.Bytes() != src.Bytes || dst.Width != src.Width || dst.Height != src.Height {
@@ -169,7 +169,7 @@ func (m *Mirror) Import(dst *frame.Frame, src frame.Surface) error {
 	})
 }
 
-// fill queues the kernel that makes the planes to, the copy in p, of src.
+// fill queues the kernel that makes the planes to, which are the copy in p, from src.
 func (m *Mirror) fill(p *mirrored, to *planes, src frame.Surface) error {
 	p.mu.Lock()
 	err := m.decoder.WaitFor(p.read)
@@ -187,8 +187,8 @@ func (m *Mirror) fill(p *mirrored, to *planes, src frame.Surface) error {
 	return m.decoder.Launch(m.split[src.Bytes-1], over(ceilDiv(src.Width, 4), src.Height, 2, wideBlock), wideBlock, 0, args...)
 }
 
-// copyTo queues a copy of f's copy to dst, on the stream's device. It reports false if f
-// does not lie in m, or the device has another context.
+// copyTo queues a copy of f's copy to dst, on the stream's device. It returns false if f is not in
+// m, or the device has another context.
 func (m *Mirror) copyTo(s *Stream, dst *planes, f *frame.Frame) (done bool, err error) {
 	p, from, ok := m.find(f)
 	if !ok || s.device.driver.Context() != m.device.driver.Context() {
@@ -196,7 +196,7 @@ func (m *Mirror) copyTo(s *Stream, dst *planes, f *frame.Frame) (done bool, err 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// So that the event also stands for those who read before.
+	// This makes the event cover earlier readers as well.
 	if err := s.WaitFor(p.read); err != nil {
 		return true, err
 	}

@@ -15,8 +15,7 @@ import (
 	"retime/warp"
 )
 
-// borrowed is a driver that somebody else closes. It counts the images of a size that are
-// uploaded.
+// borrowed is a driver that its owner closes. It counts the uploaded images of one size.
 type borrowed struct {
 	cuda.Driver
 	width, height int
@@ -32,7 +31,7 @@ func (b *borrowed) CopyToDevice(stream any, dst uintptr, dstStride int, src unsa
 	return b.Driver.CopyToDevice(stream, dst, dstStride, src, srcStride, width, height)
 }
 
-// onDrivers runs a test on emulators and, if there is one, on a GPU.
+// onDrivers runs a test on emulators and, if available, on a GPU.
 func onDrivers(t *testing.T, test func(t *testing.T, driver cuda.Driver)) {
 	closing := func(driver cuda.Driver) func(t *testing.T) {
 		return func(t *testing.T) {
@@ -60,7 +59,7 @@ type decoded[T frame.Sample] struct {
 	luma, chroma, whole, pairs cuda.Image[T]
 }
 
-// decode brings f to the device, with margins so that rows are aligned or not.
+// decode uploads f, with margins that keep rows aligned or unaligned.
 func decode[T frame.Sample](t *testing.T, d *cuda.Device, f *frame.Frame, margin int) (p decoded[T]) {
 	t.Helper()
 	size := int(unsafe.Sizeof(T(0)))
@@ -68,7 +67,7 @@ func decode[T frame.Sample](t *testing.T, d *cuda.Device, f *frame.Frame, margin
 	u, v := frame.Samples[T](f.Planes[1]), frame.Samples[T](f.Planes[2])
 	luma, pairs := frame.NewImage[T](f.Width, f.Height), frame.NewImage[T](2*u.Width, u.Height)
 	noise := rand.New(rand.NewPCG(uint64(f.Width), uint64(margin)))
-	low := func() T { return T(noise.IntN(1 << shift)) } // which does not count
+	low := func() T { return T(noise.IntN(1 << shift)) } // bits that do not count
 	for y := range f.Height {
 		for x, s := range frame.Samples[T](f.Planes[0]).Row(y) {
 			luma.Row(y)[x] = s<<shift | low()
@@ -110,7 +109,7 @@ func importAs[T frame.Sample](t *testing.T, d *cuda.Device, m *cuda.Mirror, dst,
 	return m.Import(dst, frame.Surface{Width: f.Width, Height: f.Height, Bytes: f.Format.Bytes(), Luma: p.luma.Surface(), Chroma: p.chroma.Surface()})
 }
 
-// pieces are parts of a Mirror's memory, each for a frame of one size, which are used again.
+// pieces are parts of a Mirror's memory, each for a frame of the same size, which are reused.
 type pieces struct {
 	m      *cuda.Mirror
 	format frame.Format
@@ -120,7 +119,7 @@ type pieces struct {
 	all    int
 }
 
-// frame returns a frame whose planes, with gaps of 0xa5 between the rows, lie in one piece.
+// frame returns a frame whose planes, with gaps of 0xa5 between the rows, are in one piece.
 func (p *pieces) frame(t *testing.T) *frame.Frame {
 	t.Helper()
 	planes, size := make([]frame.Plane, p.format.Planes), 0
@@ -166,8 +165,8 @@ var decoders = []frame.Format{
 	{Name: "yuv420p16", Depth: 16, Planes: 3, ChromaX: 1, ChromaY: 1},
 }
 
-// An imported frame has the samples of the decoder's picture, whatever lies in the bits that
-// do not count, and nothing lies behind its rows that did not before. Exact.
+// An imported frame has the samples of the decoder's picture, whatever is in the bits that do not
+// count, and the memory after its rows does not change. Exact.
 func TestMirrorImport(t *testing.T) {
 	onDrivers(t, func(t *testing.T, driver cuda.Driver) {
 		d := cuda.NewDevice(&borrowed{Driver: driver})
@@ -202,7 +201,7 @@ func TestMirrorImport(t *testing.T) {
 	})
 }
 
-// A frame that does not fit the picture, or does not lie in the memory, is an error.
+// A frame that does not fit the picture, or is not in the mirror's memory, is an error.
 func TestMirrorRefuses(t *testing.T) {
 	e := kernels.NewEmulator()
 	d := cuda.NewDevice(&borrowed{Driver: e})
@@ -240,9 +239,9 @@ func TestMirrorRefuses(t *testing.T) {
 	must(t, e.Close())
 }
 
-// A synthesizer makes of imported frames what the CPU makes, and uploads none of them, also
-// where their memory serves later frames while its own work is late. On a device with another
-// context it uploads them. Exact.
+// From imported frames, a synthesizer makes the same frames as the CPU and uploads none of them,
+// even if their memory is reused for later frames while the synthesizer's work is late. On a device
+// with another context it uploads them. Exact.
 func TestSynthesizerTakesImportedFrames(t *testing.T) {
 	onDrivers(t, func(t *testing.T, driver cuda.Driver) {
 		for _, format := range decoders[:2] {
@@ -310,7 +309,7 @@ func TestSynthesizerTakesImportedFrames(t *testing.T) {
 	})
 }
 
-// elsewhere makes a frame of imported ones on a device that cannot read their copies.
+// elsewhere makes a frame from imported ones on a device that cannot read their copies.
 func elsewhere(t *testing.T, in warp.Interval, made func(*frame.Frame) *frame.Frame) {
 	t.Helper()
 	d := cuda.NewDevice(kernels.NewEmulator())

@@ -16,8 +16,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// fatbins holds the kernels: a file for each kernels/MODULE.cu, with machine code for
-// the architectures that the Makefile names and PTX for later ones.
+// fatbins holds the kernels: one file for each kernels/MODULE.cu, with machine code for the
+// architectures that the Makefile names and PTX for later ones.
 //
 //go:embed fatbin/*.fatbin
 var fatbins embed.FS
@@ -25,8 +25,8 @@ var fatbins embed.FS
 //go:embed fatbin/architectures
 var architectures string
 
-// sources holds the present sources of the kernels; compiledFrom is the checksum of the
-// sources that fatbins was compiled from.
+// sources holds the current sources of the kernels; compiledFrom is the checksum of the sources
+// that fatbins was compiled from.
 //
 //go:embed kernels/*.cu kernels/*.cuh
 var sources embed.FS
@@ -56,8 +56,8 @@ var checkSources = sync.OnceValue(func() error {
 	return nil
 })
 
-// Architectures returns the architectures that this program's kernels were compiled
-// for, such as "sm_80 sm_90 and PTX 9.0".
+// Architectures returns the architectures that this program's kernels were compiled for, such as
+// "sm_80 sm_90 and PTX 9.0".
 func Architectures() string { return strings.TrimSpace(architectures) }
 
 // modules holds the modules that a context has loaded.

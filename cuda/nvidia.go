@@ -81,8 +81,8 @@ func openDriver(ordinal int) (Driver, error) {
 		return nil, err
 	}
 	device := cu.Device(ordinal)
-	// Video decoders leave their pictures in the primary context. Threads sleep while they
-	// wait, because the processor has other frames to decode and encode.
+	// Video decoders leave their pictures in the primary context. Waiting threads sleep, because
+	// the processor has other frames to decode and encode.
 	if err := device.SetPrimaryCtxFlags(cu.SchedBlockingSync); err != nil && !errors.Is(err, cu.PrimaryContextActive) {
 		return nil, &Error{"cuDevicePrimaryCtxSetFlags", err}
 	}

@@ -1,15 +1,15 @@
 //go:build cuda
 
 // The binding calls cuInit when the program starts, which takes tenths of a second, and ends the
-// program if cuInit fails. This cuInit precedes the driver's. It leaves out the first call, the
-// binding's, so that only programs that ask for a device wait, and learn of an error.
+// program if cuInit fails. This cuInit takes precedence over the driver's. It ignores the first
+// call, which is the binding's, so that only programs that ask for a device wait or see an error.
 
 #define _GNU_SOURCE
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
 
-// retime_cuda_init initializes the driver. Several threads may call it at once, and again.
+// retime_cuda_init initializes the driver. Several threads may call it at once and repeatedly.
 CUresult retime_cuda_init(unsigned int flags) {
 	CUresult (*init)(unsigned int) = (CUresult(*)(unsigned int))dlsym(RTLD_NEXT, "cuInit");
 	return init ? init(flags) : CUDA_ERROR_NOT_INITIALIZED;

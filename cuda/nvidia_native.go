@@ -44,7 +44,7 @@ static CUresult copy_on_device(CUdeviceptr dst, size_t dst_pitch, CUdeviceptr sr
 	return copy(CU_MEMORYTYPE_DEVICE, dst, dst_pitch, CU_MEMORYTYPE_DEVICE, src, src_pitch, width, height, stream);
 }
 
-// launch starts a kernel whose parameters lie one after the other, padded to 8 bytes each.
+// launch starts a kernel whose parameters are stored one after the other, padded to 8 bytes each.
 static CUresult launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 	unsigned shared, void *stream, unsigned long long *args, int n) {
 	void *at[512]; // a kernel has 4 KiB of parameters at most
@@ -77,7 +77,7 @@ import (
 
 const maxSharedMemoryOptin = cu.DeviceAttribute(C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
 
-// result turns a driver's code into an error.
+// result turns a driver's result code into an error.
 func result(name string, r C.CUresult) error {
 	switch r {
 	case C.CUDA_SUCCESS:
@@ -111,7 +111,7 @@ func allowSharedMemory(f cu.Function, bytes int) error {
 	return result("cuFuncSetAttribute", C.allow_shared(handle(f), C.int(bytes)))
 }
 
-// launchKernel launches f by one call of C; the binding's Launch takes five.
+// launchKernel launches f with one call into C; the binding's Launch takes five.
 func launchKernel(f cu.Function, grid, block Dim, shared int, stream cu.Stream, args []uint64) error {
 	return result("cuLaunchKernel", C.launch(handle(f), C.uint(grid.X), C.uint(grid.Y), C.uint(grid.Z),
 		C.uint(block.X), C.uint(block.Y), C.uint(block.Z), C.uint(shared), handle(stream),

@@ -28,8 +28,8 @@ type startedFrame struct {
 	finish    func() (warp.Made, error)
 }
 
-// start begins interval i, in on the CPU and given on the device, and starts the
-// interval's frames at phases.
+// start begins interval i, given on the device and in on the CPU, and starts the interval's frames
+// at phases.
 func (u *underWay) start(t *testing.T, i int, in, given warp.Interval, phases []warp.Phase) {
 	t.Helper()
 	must(t, u.cpu.Begin(in))
@@ -45,7 +45,7 @@ func (u *underWay) start(t *testing.T, i int, in, given warp.Interval, phases []
 	}
 }
 
-// finish finishes frames until left are under way.
+// finish finishes frames until left are still in progress.
 func (u *underWay) finish(t *testing.T, left int) {
 	t.Helper()
 	for len(u.list) > left {
@@ -59,7 +59,7 @@ func (u *underWay) finish(t *testing.T, left int) {
 	}
 }
 
-// newUnderWay returns synthesizers of both backends with no frames under way.
+// newUnderWay returns synthesizers of both backends with no frames in progress.
 func newUnderWay(t *testing.T, d *cuda.Device, p warp.Params) *underWay {
 	t.Helper()
 	cpu, gpu := backends(t, d, p)
@@ -68,8 +68,8 @@ func newUnderWay(t *testing.T, d *cuda.Device, p warp.Params) *underWay {
 
 var everything = warp.Params{Mode: warp.Project, Order: 3, Acceleration: true, Overlays: true}
 
-// Frames of many intervals are under way at once while intervals are loaded, some of
-// which never begin, and flows are estimated. Exact.
+// Frames of many intervals are in progress at once while intervals are loaded, some of which never
+// begin, and flows are estimated. Exact.
 func TestSynthesizerManyUnderWay(t *testing.T) {
 	const seed, n, open = 77, 14, 10
 	t.Logf("seed %d", seed)
@@ -122,7 +122,7 @@ func TestSynthesizerManyUnderWay(t *testing.T) {
 						loaded <- nil
 					}
 					u.start(t, i, list[i], given[i], phases[i%2:][:2])
-					if c.ahead > 0 && i%2 == 0 { // in place of flows that no interval needs any more, or ever did
+					if c.ahead > 0 && i%2 == 0 { // replaces flows that no interval needs any more, or ever did
 						estimate(i + 2 + c.ahead)
 					}
 					u.finish(t, open)
@@ -138,9 +138,8 @@ func TestSynthesizerManyUnderWay(t *testing.T) {
 	})
 }
 
-// If the size grows while frames are under way and loads are queued, some of them in
-// vain, the synthesizer frees no memory that somebody still reads or writes, whoever
-// gets it next. Exact.
+// If the size grows while frames are in progress and loads are queued, some of them in vain, the
+// synthesizer frees no memory that is still read or written, whoever gets it next. Exact.
 func TestSynthesizerGrows(t *testing.T) {
 	const seed = 53
 	t.Logf("seed %d", seed)
@@ -190,7 +189,7 @@ func TestSynthesizerGrows(t *testing.T) {
 	})
 }
 
-// A load in vain does not overwrite a flow that is estimated in its place. Exact.
+// A load in vain does not overwrite a flow that is later estimated in its place. Exact.
 func TestEstimateFlowInPlaceOfLoad(t *testing.T) {
 	const seed = 61
 	t.Logf("seed %d", seed)
@@ -200,8 +199,8 @@ func TestEstimateFlowInPlaceOfLoad(t *testing.T) {
 		others, othersReleased := clip(rng, formats[0], 42, 34, 1, 7)
 		u := newUnderWay(t, d, everything)
 		estimators := estimatorPair(t, d, list)
-		// New allocations wait for uploads. The memory of these loads stays, so that
-		// the test needs no new memory below.
+		// New allocations wait for uploads. The memory of these loads stays, so that the test needs
+		// no new memory below.
 		for _, in := range others[1:] {
 			must(t, u.gpu.Load(in))
 		}
@@ -210,7 +209,7 @@ func TestEstimateFlowInPlaceOfLoad(t *testing.T) {
 		must(t, u.gpu.Load(list[1])) // uploads the pictures before the load in vain
 		must(t, u.gpu.Load(others[0]))
 		must(t, u.gpu.Load(list[2]))
-		u.start(t, 2, list[2], list[2], phases[:1]) // now no interval needs the load in vain
+		u.start(t, 2, list[2], list[2], phases[:1]) // from here on no interval needs the load in vain
 		given := slices.Repeat(list[1:2], 5)
 		for i := range given { // enough to take all free images
 			given[i].Flows = unestimated(list)[1].Flows
@@ -228,8 +227,7 @@ func TestEstimateFlowInPlaceOfLoad(t *testing.T) {
 	})
 }
 
-// slowCopy is a driver that holds back copies to one address until the test permits
-// them.
+// slowCopy is a driver that holds back copies to one address until the test releases them.
 type slowCopy struct {
 	cuda.Driver
 	to           unsafe.Pointer
@@ -244,8 +242,7 @@ func (c *slowCopy) CopyToHost(stream any, dst unsafe.Pointer, dstStride int, src
 	return c.Driver.CopyToHost(stream, dst, dstStride, src, srcStride, width, height)
 }
 
-// copier is an estimator that keeps copies of the pictures as they are when its work
-// runs.
+// copier is an estimator that copies the pictures when its queued work runs.
 type copier struct {
 	stream *cuda.Stream
 	a, b   cuda.Image[byte]
@@ -260,8 +257,7 @@ func (c *copier) Estimate(a, b cuda.Image[byte], forward, backward cuda.Image[fl
 	return errors.Join(c.a.CopyFrom(c.stream, a), c.b.CopyFrom(c.stream, b), forward.CopyFrom(c.stream, c.field), backward.CopyFrom(c.stream, c.field))
 }
 
-// An estimate that lasts as long as many intervals keeps the images that it reads and
-// writes.
+// An estimate that takes as long as many intervals keeps the images that it reads and writes.
 func TestEstimateFlowUnderWay(t *testing.T) {
 	const seed, n = 59, 40
 	t.Logf("seed %d", seed)

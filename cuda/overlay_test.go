@@ -12,7 +12,7 @@ import (
 	"retime/warp"
 )
 
-// covered returns an interval of noise with patches that lie still over it.
+// covered returns an interval of noise with still patches on top.
 func covered(rng *rand.Rand, width, height, level int, before, after bool) warp.Interval {
 	format := formats[rng.IntN(len(formats))]
 	in := interval(rng, format, width, height, level, motions[1], false)
@@ -29,7 +29,7 @@ func covered(rng *rand.Rand, width, height, level int, before, after bool) warp.
 				v := still.Row(y)[x]
 				if (x/13+y/9)%2 == 0 {
 					v = uint8(rng.IntN(256))
-				} else if rng.IntN(9) == 0 { // like noise from coding
+				} else if rng.IntN(9) == 0 { // like coding noise
 					v = uint8(min(255, int(v)+rng.IntN(12)))
 				}
 				g.Row(y)[x] = v
@@ -44,7 +44,7 @@ func covered(rng *rand.Rand, width, height, level int, before, after bool) warp.
 	if after {
 		in.After = &warp.Outer{Guide: picture(), Flow: motions[1].field(rng, w, h, 1)}
 	}
-	// Some of the surroundings stand still, there or beyond, and some move out of the picture.
+	// Some of the surroundings do not move, there or beyond, and some move out of the picture.
 	for _, o := range []*warp.Outer{in.Before, in.After} {
 		for i := 0; o != nil && i < len(o.Flow.Pix); i += 1 + rng.IntN(4) {
 			o.Flow.Pix[i] = flow.Vec{}

@@ -6,7 +6,7 @@ import (
 	"retime/frame"
 )
 
-// planes are the planes of a frame in device memory, as bytes.
+// planes holds the planes of a frame in device memory, as bytes.
 type planes struct {
 	format        frame.Format
 	width, height int
@@ -42,8 +42,8 @@ func (p *planes) upload(s *Stream, f *frame.Frame) error {
 	return nil
 }
 
-// bring queues copies of f's planes to the device, from the copy that the device has or else
-// from the host.
+// bring queues copies of f's planes to the device, from the device's own copy if it has one,
+// otherwise from the host.
 func (p *planes) bring(s *Stream, f *frame.Frame) error {
 	if m, ok := f.Memory.(*Mirror); ok {
 		if done, err := m.copyTo(s, p, f); done || err != nil {
@@ -85,15 +85,14 @@ func (p *planes) args(to []Arg, first, end int) []Arg {
 	return to
 }
 
-// samples returns bytes as samples of T. The samples are aligned in every image of
-// whole rows.
+// samples returns bytes as samples of T. In images of whole rows, the samples are always aligned.
 func samples[T frame.Sample](m Image[byte]) Image[T] {
 	n := sizeOf[T]()
 	b := Buffer[T]{m.buffer.N / n, m.buffer.address, m.buffer.room / n, m.buffer.device}
 	return Image[T]{m.Width / n, m.Height, m.Stride / n, b, m.offset / n}
 }
 
-// group is a set of neighbouring planes of one subsampling, which share their holes.
+// group is a set of adjacent planes with the same subsampling, which share their holes.
 type group struct {
 	first, end    int
 	sx, sy        int
@@ -108,7 +107,7 @@ func (g group) String() string {
 	return fmt.Sprintf("planes %d to %d", g.first, g.end-1)
 }
 
-// samples returns the number of the planes' samples, and bytes their size.
+// samples returns the number of the planes' samples; bytes returns their size.
 func (g group) samples() int                  { return (g.end - g.first) * g.width * g.height }
 func (g group) bytes(format frame.Format) int { return g.samples() * format.Bytes() }
 

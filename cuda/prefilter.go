@@ -7,8 +7,8 @@ import (
 	"retime/warp/bspline"
 )
 
-// Prefilter turns samples into B-spline coefficients, with the bits of package
-// bspline's prefilter. Only one stream at a time may use it.
+// Prefilter turns samples into B-spline coefficients, with the same bits as package bspline's
+// prefilter. Only one stream at a time may use it.
 type Prefilter[T bspline.Float] struct {
 	of        *bspline.Prefilter[T]
 	device    *Device
@@ -23,15 +23,14 @@ type Prefilter[T bspline.Float] struct {
 
 // axis holds the kernels that filter along one axis.
 type axis struct {
-	// wide and narrow filter by one pole: wide filters as many lines in a block as a
-	// warp has threads, narrow fewer, for scarce shared memory.
+	// wide and narrow filter by one pole: wide filters as many lines in a block as a warp has
+	// threads, and narrow fewer, for when shared memory is scarce.
 	wide, narrow *Kernel
-	// whole filters by all poles, lines of them in a block. With several poles it is
-	// faster.
+	// whole filters by all poles, lines lines per block. It is faster if there are several poles.
 	whole          *Kernel
 	lines, several int
-	// chunk is the number of samples to which lines in shared memory are aligned, or 0
-	// for columns, which lie side by side there.
+	// chunk is the number of samples to which lines in shared memory are aligned, or 0 for columns,
+	// which are side by side there.
 	chunk int
 }
 
@@ -96,7 +95,7 @@ func (p *Prefilter[T]) loadPoles() error {
 	return err
 }
 
-// suffix returns the end of the names of kernels for T.
+// suffix returns the suffix of kernel names for T.
 func suffix[T bspline.Float]() string {
 	if sizeOf[T]() == 8 {
 		return "f64"
@@ -119,8 +118,8 @@ func (p *Prefilter[T]) Free() {
 	p.scratch.Free()
 }
 
-// Margin returns the number of coefficients that Apply adds beyond each edge, as the
-// Margin of bspline's prefilter.
+// Margin returns the number of coefficients that Apply adds beyond each edge, like Margin of
+// bspline's prefilter.
 func (p *Prefilter[T]) Margin() int { return p.of.Margin() }
 
 // Apply queues the kernels that set dst to the coefficients of src: columns first, then
@@ -157,8 +156,8 @@ func (p *Prefilter[T]) Apply(s *Stream, dst, src Image[T]) error {
 	return p.Rows(s, dst, p.half)
 }
 
-// Columns queues the first half of Apply: the filters along y, without the extension.
-// dst must have src's size and not overlap it. The order must have poles.
+// Columns queues the first half of Apply: the filters along y, without the extension. dst must have
+// src's size and not overlap it. The order must have poles.
 func (p *Prefilter[T]) Columns(s *Stream, dst, src Image[T]) error {
 	return p.filter(s, p.columns, dst, src, src.Width, src.Height)
 }
@@ -210,13 +209,11 @@ func (p *Prefilter[T]) filter(s *Stream, a axis, dst, src Image[T], count, lengt
 
 const maxThreads = 1024 // in a block
 
-// pass queues the filters of one pole. wide is a.wide, or a kernel with the same
-// parameters.
+// pass queues the filters for one pole. wide is a.wide, or a kernel with the same parameters.
 func (p *Prefilter[T]) pass(s *Stream, a axis, wide *Kernel, dst Image[T], src Arg, stride int, q bspline.PoleFilter[T], count, length int) error {
 	tile := bspline.Region + 2*q.N
 	if a.chunk > 0 {
-		// A line has an odd number of chunks; the first chunk may begin before the
-		// line.
+		// A line has an odd number of chunks; the first chunk may begin before the line.
 		tile = a.chunk * (ceilDiv(tile+a.chunk-1, a.chunk) | 1)
 	}
 	period := 0

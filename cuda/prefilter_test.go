@@ -13,8 +13,8 @@ import (
 
 var boundaries = []bspline.Boundary{bspline.HalfSymmetric, bspline.WholeSymmetric, bspline.Periodic, bspline.Constant}
 
-// prefilterShapes has lines of one sample, lines shorter than any warm-up, and lines
-// around one and two subregions, so that the last subregion has one sample or a few.
+// prefilterShapes has lines of one sample, lines shorter than any warm-up, and lines of about one
+// or two subregions, so that the last subregion has one sample or a few.
 var prefilterShapes = []struct{ width, height int }{
 	{1, 1}, {2, 5}, {7, 3}, {33, 257}, {257, 33}, {256, 256}, {270, 260}, {513, 40}, {31, 600},
 }
@@ -25,8 +25,8 @@ func TestPrefilter(t *testing.T) {
 			for order := bspline.CatmullRom; order <= bspline.MaxOrder; order++ {
 				subtest(t, d, fmt.Sprintf("%v/%v", b, order), func(t *testing.T) {
 					for i, s := range prefilterShapes {
-						// Each order and boundary takes a third of the shapes, in one
-						// type.
+						// Each combination of order and boundary is tested with a third of the
+						// shapes, in one type.
 						if (i+int(order)+int(b))%3 != 0 {
 							continue
 						}
@@ -43,7 +43,7 @@ func TestPrefilter(t *testing.T) {
 			for _, b := range boundaries {
 				prefilter[float64](t, d, bspline.MaxOrder, b, 1e-20, 300, 20)
 				prefilter[float32](t, d, bspline.MaxOrder, b, 1e-20, 20, 300)
-				// These lines are longer than shared memory holds.
+				// These lines are too long for shared memory.
 				for _, order := range []bspline.Order{4, 7} {
 					prefilter[float32](t, d, order, b, 1e-6, 8000, 3)
 					prefilter[float64](t, d, order, b, 1e-6, 3, 8000)
@@ -152,8 +152,8 @@ func noise[T bspline.Float](rng *rand.Rand, width, height, stride int) frame.Ima
 	return img
 }
 
-// sameInside compares the bits of got with those of want, which has a margin of the
-// value outside on each side. All NaNs are equal.
+// sameInside compares the bits of got with want's. want has, on each side, a margin with the value
+// outside. All NaNs are equal.
 func sameInside[T bspline.Float](t *testing.T, what string, got, want frame.Image[T], margin int, outside T) {
 	t.Helper()
 	for y := range got.Height {

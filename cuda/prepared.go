@@ -4,14 +4,14 @@ import (
 	"retime/warp"
 )
 
-// prepared is what the frames of an interval share on the device. A synthesizer has several,
-// so that the next interval is prepared while lanes make frames of the ones before.
+// prepared holds what the frames of an interval share on the device. A synthesizer has several, so
+// that it can prepare the next interval while lanes still make frames of earlier ones.
 type prepared struct {
 	a, b          *source
 	guides        guides
 	accelerations accelerations
 	ready         *Event // happens when the work that does not depend on the phase is done
-	over          *Event // happens when all frames of the interval before are made
+	over          *Event // happens when all frames of the previous interval are made
 }
 
 func newPrepared(s *Stream, p warp.Params) (w *prepared, err error) {
@@ -34,7 +34,7 @@ func newPrepared(s *Stream, p warp.Params) (w *prepared, err error) {
 	return w, err
 }
 
-// close frees all memory. No work may be under way.
+// close frees all memory. No work may be queued.
 func (w *prepared) close() {
 	// If the device has failed, there is nothing left to do about errors.
 	for _, e := range []*Event{w.ready, w.over} {
@@ -46,7 +46,7 @@ func (w *prepared) close() {
 	w.accelerations.free()
 }
 
-// resize makes the memory fit. No work may be under way.
+// resize makes the memory fit. No work may be queued.
 func (w *prepared) resize(d *Device, p *warp.Params, to *layout) error {
 	if p.Mode == warp.Blend {
 		return nil
@@ -57,12 +57,12 @@ func (w *prepared) resize(d *Device, p *warp.Params, to *layout) error {
 	return w.accelerations.resize(d, to.guideWidth, to.guideHeight, to.level)
 }
 
-// beginInterval queues the work that all phases of the interval share, unless it is queued.
+// beginInterval queues the work that all phases of the interval share, unless it has already.
 func (s *Synthesizer) beginInterval() error {
 	if s.begun {
 		return nil
 	}
-	// What the intervals so far use is free once all work so far is done.
+	// The memory of earlier intervals is free once all work queued so far is done.
 	for _, l := range s.lanes {
 		if err := s.joined.WaitFor(l.last); err != nil {
 			return err
@@ -114,5 +114,5 @@ func (s *Synthesizer) beginInterval() error {
 	return nil
 }
 
-// now returns what the frames of the interval in progress share.
+// now returns what the frames of the current interval share.
 func (s *Synthesizer) now() *prepared { return s.prepared[s.intervals%len(s.prepared)] }

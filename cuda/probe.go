@@ -34,7 +34,7 @@ import (
 	"os"
 )
 
-// These errors say why no device can be opened.
+// The reasons why no device can be opened.
 var (
 	ErrNoDriver = errors.New("no NVIDIA driver (libcuda.so.1 cannot be loaded)")
 	ErrNoDevice = errors.New("no CUDA device answers")
@@ -43,10 +43,10 @@ var (
 // codeNoDevice is CUDA_ERROR_NO_DEVICE.
 const codeNoDevice = 100
 
-// Probe asks the driver for the number of its devices and for the newest version of
-// CUDA that it supports, as 1000 major + 10 minor. It works in a program that was built
-// without CUDA, because it loads the library by name. It returns ErrNoDriver if there
-// is no driver, and 0 devices if there is a driver but no device.
+// Probe asks the driver for the number of its devices and for the newest version of CUDA that it
+// supports, as 1000 major + 10 minor. It works even in a program built without CUDA, because it
+// loads the library by name. It returns ErrNoDriver if there is no driver, and 0 devices if there
+// is a driver but no device.
 func Probe() (devices, version int, err error) {
 	var n, v C.int
 	var name *C.char
@@ -61,16 +61,16 @@ func Probe() (devices, version int, err error) {
 	return int(n), int(v), nil
 }
 
-// deviceFiles are those of drivers that have devices: Linux's own, and that of Windows, which lends
-// it to a Linux that runs on it.
+// deviceFiles are the device files of the drivers: Linux's own, and the one that Windows lends to a
+// Linux that runs on it.
 var deviceFiles = []string{"/dev/nvidiactl", "/dev/dxg"}
 
-// Likely reports whether a device probably answers. Unlike [Probe], it does not start the
-// driver, which takes tenths of a second, and seconds if no other program uses the device.
+// Likely reports whether a device will probably answer. Unlike [Probe], it does not start the
+// driver, which takes tenths of a second, or seconds if no other program uses the device.
 func Likely() bool { return anyOpens(deviceFiles) && C.load() != 0 }
 
-// anyOpens reports whether one of some files can be opened. A device's file stays when its driver
-// leaves, but cannot be opened any more.
+// anyOpens reports whether any of the files can be opened. A device file stays after its driver is
+// gone, but can no longer be opened.
 func anyOpens(files []string) bool {
 	for _, name := range files {
 		if f, err := os.OpenFile(name, os.O_RDWR, 0); err == nil {

@@ -15,11 +15,11 @@ type renderer struct {
 	taps    Buffer[[4]float32]
 }
 
-// tiling says which samples a pixel of the guides makes: a square of one group of planes,
-// and width by height of another, both in log2.
+// tiling is the size, in log2, of the blocks of samples that a pixel of the guides makes: a square
+// of one group of planes, and width by height of another.
 type tiling struct{ side, width, height int }
 
-// tilings are those of the levels 0, 1 and 2 with the subsamplings that formats have.
+// tilings lists the tilings for levels 0, 1 and 2 with the subsamplings that formats have.
 var tilings = []tiling{
 	{0, 0, 0},
 	{1, 0, 0}, {1, 0, 1}, {1, 1, 0},
@@ -69,8 +69,8 @@ func (f *rendered) args(to []Arg, gr group, h *holes) []Arg {
 		Int(f.a.coefficients[gr.first].Stride), Int(gr.sx), Int(gr.sy), h.mask.Arg(), h.list.Arg(), h.count)
 }
 
-// make queues the kernel that renders the planes of one or two groups, of which the first
-// is not subsampled.
+// make queues the kernel that renders the planes of one or two groups. The first group is not
+// subsampled.
 func (r *renderer) make(s *Stream, f *rendered, groups []group, h []holes) error {
 	first, other, otherHoles := groups[0], group{}, &holes{}
 	if len(groups) > 1 {

@@ -9,10 +9,9 @@ import (
 	"retime/warp"
 )
 
-// residents are the pictures and flows in device memory. Each is uploaded once and
-// stays as long as intervals need it: a flow belongs to one interval and lies beyond
-// both of the interval's neighbours. Uploads have a stream of their own, and serve the
-// interval that has begun or the next one.
+// residents are the pictures and flows in device memory. Each is uploaded once and stays as long as
+// intervals need it. A flow belongs to one interval, or leads beyond it to both of the interval's
+// neighbours. Uploads have a stream of their own, and serve the current interval or the next one.
 type residents struct {
 	device       *Device
 	coefficients bool
@@ -22,19 +21,19 @@ type residents struct {
 	guides  guideMaker
 	idle    *Event // happens when the work queued before the last interval began is done
 
-	mu      sync.Mutex  // guards the fields below, and those of resident in the lists
+	mu      sync.Mutex  // guards the fields below, and the resident fields in the lists
 	images  [2][]*image // guides and masks; flows
 	sources []*source
 	turn    uint64 // number of the last load
-	begun   uint64 // least turn that the interval in progress needs
+	begun   uint64 // lowest turn that the current interval needs
 }
 
-// resident describes the contents of some device memory.
+// resident describes the contents of a piece of device memory.
 type resident struct {
 	of    any          // identifies the contents; nil if there are none
 	owner *frame.Frame // held because the contents may come from its memory; may be nil
 	turn  uint64       // number of the last load that wanted the contents, or of a future one
-	users int          // number of estimates under way that read or write the contents
+	users int          // number of estimates in progress that read or write the contents
 	there bool         // whether sent is recorded
 	sent  *Event
 }
@@ -54,7 +53,7 @@ type rows struct {
 	level int // how often a guide is halved
 }
 
-// These are the kinds of images in residents, and the place of a mask in guides.
+// The kinds of images in residents, and the place of a mask in guides.
 const (
 	pictureKind = iota // guides and masks
 	flowKind
@@ -115,7 +114,7 @@ func imagesOf(in *warp.Interval, guides, flows bool) []rows {
 	return list
 }
 
-// open makes r ready for use. coefficients says whether sources have coefficients.
+// open makes r ready for use. coefficients is set if sources have coefficients.
 func (r *residents) open(d *Device, coefficients bool) (err error) {
 	r.device, r.coefficients, r.turn = d, coefficients, 1
 	if r.up, err = d.NewStream(); err != nil {
@@ -128,7 +127,7 @@ func (r *residents) open(d *Device, coefficients bool) (err error) {
 	return err
 }
 
-// close waits for uploads and frees all memory. Nobody may use r afterwards.
+// close waits for uploads and frees all memory. r must not be used afterwards.
 func (r *residents) close() {
 	if r.up != nil {
 		_ = r.up.Synchronize()
@@ -167,9 +166,8 @@ func (h *resident) drop() {
 
 func (h *resident) head() *resident { return h }
 
-// load uploads the frames and images of an interval that the device does not have. The
-// caller sets ahead if this is the next interval, so that the contents for the present
-// one stay.
+// load uploads the frames and images of an interval that the device does not have. ahead is set if
+// this is the next interval, so that the contents for the current one stay.
 func (r *residents) load(in *warp.Interval, images []rows, ahead bool) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
@@ -219,8 +217,8 @@ func (r *residents) loadImage(m rows) error {
 	return r.bring(d, m, 0)
 }
 
-// bring queues a copy of m to d, or the kernel that makes m from its frame, which then
-// stays for the next ahead loads.
+// bring queues a copy of m to d, or the kernel that makes m from its frame, which then stays for
+// the next ahead loads.
 func (r *residents) bring(d *image, m rows, ahead uint64) error {
 	return r.fill(r.up, &d.resident, func() error {
 		if err := r.resizeImage(d, m); err != nil {
@@ -254,11 +252,10 @@ func (r *residents) resizeImage(d *image, m rows) error {
 // view returns d as an image of m's size.
 func (d *image) view(m rows) Image[byte] { return Image[byte]{m.Width, m.Height, m.Width, d.bytes, 0} }
 
-// claim returns the element of list that holds id or, to be filled, one that nobody
-// needs any more or a new one. The element stays as long as the interval of this load
-// needs it, or the next ahead intervals: until an interval begins that needs only later
-// loads. All that the interval in progress needs has its load or a later one, so claim
-// takes none of it.
+// claim returns the element of list that holds id or, to be filled, an element that is no longer
+// needed or a new one. The element stays as long as the interval of this load needs it, or the next
+// ahead intervals do: until an interval begins that needs only later loads. Everything that the
+// current interval needs has the turn of its load or a later one, so claim takes none of it.
 func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, owner *frame.Frame, ahead uint64, fresh func() T) (t T, there bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -290,7 +287,7 @@ func claim[T interface{ head() *resident }](r *residents, list *[]T, id any, own
 func (r *residents) fill(s *Stream, h *resident, queue func() error) (err error) {
 	defer func() {
 		if err != nil {
-			_ = s.Synchronize() // because part of the work may be queued
+			_ = s.Synchronize() // part of the work may be queued
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -314,7 +311,7 @@ func (r *residents) fill(s *Stream, h *resident, queue func() error) (err error)
 	return s.Record(h.sent)
 }
 
-// settle waits until memory that nobody needs any more may be freed.
+// settle waits until memory that is no longer needed may be freed.
 func (r *residents) settle() error {
 	if err := r.up.Synchronize(); err != nil {
 		return err
@@ -322,9 +319,8 @@ func (r *residents) settle() error {
 	return r.idle.Synchronize()
 }
 
-// begin returns the frames and images of an interval, and makes the later work on s
-// wait for them. Once the work queued on joined so far is done, nothing may use earlier
-// intervals.
+// begin returns the frames and images of an interval, and makes later work on s wait for them. Once
+// the work queued so far on joined is done, nothing may use earlier intervals.
 func (r *residents) begin(s, joined *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
 	a, b, list, err = r.find(joined, in, images)
 	if list == nil && err == nil {
@@ -348,7 +344,7 @@ func (r *residents) begin(s, joined *Stream, in *warp.Interval, images []rows) (
 	return a, b, list, nil
 }
 
-// find looks up the contents that an interval needs. If all are there, it begins the
+// find looks up the contents that an interval needs. If the device has all of them, it begins the
 // interval; otherwise it returns a nil list.
 func (r *residents) find(joined *Stream, in *warp.Interval, images []rows) (a, b *source, list []*image, err error) {
 	r.mu.Lock()

@@ -6,16 +6,16 @@ import (
 	"retime/frame"
 )
 
-// slot holds a frame under way.
+// slot holds a frame in progress.
 type slot struct {
 	planes   planes
 	made     *Event       // happens when the device has the planes and counters
-	done     *Event       // happens when the host has them, too
+	done     *Event       // happens when the host has them as well
 	host     Pinned[byte] // receives the planes unless the frame takes them directly
 	counters Pinned[uint64]
 }
 
-// slots are those of a synthesizer.
+// slots are the slots of a synthesizer.
 type slots struct {
 	mu   sync.Mutex
 	idle []*slot
@@ -28,8 +28,8 @@ func (s *slots) free() {
 	}
 }
 
-// take returns a slot that fits the layout. direct says whether the frame is filled
-// directly rather than by way of the slot's memory.
+// take returns a slot that fits the layout. direct is set if the frame is filled directly and not
+// through the slot's memory.
 func (s *Synthesizer) take(direct bool) (*slot, error) {
 	s.slots.mu.Lock()
 	var t *slot

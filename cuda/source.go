@@ -8,8 +8,8 @@ import (
 	"retime/warp/bspline"
 )
 
-// source is a frame of the clip in device memory, with the spline coefficients of its
-// planes and their margins.
+// source is a frame of the clip in device memory, with the spline coefficients of its planes and
+// their margins.
 type source struct {
 	resident
 	planes       planes
@@ -17,8 +17,8 @@ type source struct {
 	coefficients [4]Image[float32]
 }
 
-// args appends the addresses of the coefficients of planes first to end-1, margins
-// included, and zeros up to four.
+// args appends the addresses of the coefficients of planes first to end-1, margins included, padded
+// with zeros to four.
 func (c *source) args(to []Arg, first, end int) []Arg {
 	for i := first; i < first+4; i++ {
 		if i < end {
@@ -44,7 +44,7 @@ func (c *source) resize(d *Device, format frame.Format, width, height int, filte
 	return nil
 }
 
-// fits reports whether c can take f without moving its memory.
+// fits reports whether c can hold f without new memory.
 func (c *source) fits(f *frame.Frame) bool {
 	p := &c.planes
 	return p.format == f.Format && p.width == f.Width && p.height == f.Height
@@ -59,8 +59,8 @@ func (c *source) free() {
 
 // loader computes the coefficients of sources.
 type loader struct {
-	filter *Prefilter[float32] // of a B-spline
-	quasi  []*Kernel           // of ZwartPowell, by bytes of a sample
+	filter *Prefilter[float32] // for a B-spline
+	quasi  []*Kernel           // for ZwartPowell, by bytes per sample
 	margin *Kernel
 }
 

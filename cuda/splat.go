@@ -8,7 +8,7 @@ import (
 	"retime/warp"
 )
 
-// These are the tiles of the kernels over the guides' grid.
+// The tiles of the kernels over the guides' grid.
 var (
 	wideBlock = Dim{32, 8, 1}
 	wideTile  = Dim{32, 16, 1}
@@ -22,8 +22,8 @@ func over(width, height, n int, tile Dim) Dim {
 	return g
 }
 
-// splatWindow is the number of bytes of shared memory that one quantity takes in the
-// window of splat.cu.
+// splatWindow is the number of bytes of shared memory that one quantity takes in the window of
+// splat.cu.
 const splatWindow = 40 * 24 * 8
 
 // sums holds the accumulators of splatted pictures, which are zero between frames.
@@ -32,7 +32,7 @@ type sums struct {
 	carries Buffer[uint32]
 }
 
-// resize makes room for n pictures of pixels pixels, each with a weight and values
+// resize makes room for n pictures of the given number of pixels, each with a weight and values
 // other quantities.
 func (a *sums) resize(s *Stream, pixels, n, values int) error {
 	if err := a.values.Resize(s.device, n*(values+1)*pixels); err != nil {
@@ -60,8 +60,8 @@ type projection struct {
 
 	sums  sums
 	known Buffer[uint32]
-	// Both have the motions from A to B, one for each flow, then the mean of the inner ones:
-	// once is after the first of two medians.
+	// Both hold the motions from A to B, one for each flow, then the mean of the inner ones. once
+	// holds them after the first of two medians.
 	once, motions Buffer[flow.Vec]
 }
 
@@ -93,8 +93,8 @@ func (p *projection) resize(s *Stream, width, height, flows int) error {
 	return p.motions.Resize(s.device, (flows+1)*pixels)
 }
 
-// meanPlane returns the number of the mean motion for the given number of flows between the
-// neighbours. The two from beyond come before it.
+// meanPlane returns the index of the mean motion for the given number of flows between the
+// neighbours. It follows the two flows from beyond.
 func meanPlane(flows int) int { return flows + 2 }
 
 func (p *projection) free() {
@@ -104,9 +104,8 @@ func (p *projection) free() {
 	p.motions.Free()
 }
 
-// make queues the kernels that set motions from the flows and their weights. For each
-// flow, they add the number of pixels that it does not reach to an element of holes,
-// which must be 0 before.
+// make queues the kernels that set motions from the flows and their weights. For each flow, they
+// add the number of pixels that it does not reach to an element of holes, which must start at 0.
 func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) error {
 	limit, flows := int(flow.Field{Image: g.shape()}.Limit()), g.projected()
 	err := s.Launch(p.splat, over(g.width, g.height, flows, wideTile), wideBlock, 3*splatWindow,
@@ -167,9 +166,8 @@ func (c *colours) free() {
 	}
 }
 
-// make queues the kernels that set the planes of group i from the planes of a and b:
-// they move both forward, blend them at pixels that both reach, and list in h the
-// pixels that neither reaches.
+// make queues the kernels that set the planes of group i from the planes of a and b: they move both
+// forward, blend them at pixels that both reach, and list in h the pixels that neither reaches.
 func (c *colours) make(s *Stream, i int, gr group, dst, a, b *planes, g *guides, phase warp.Phase, h *holes) error {
 	n, stride := gr.end-gr.first, dst.stride(gr.first)
 	bytes := dst.format.Bytes() - 1
@@ -192,7 +190,7 @@ func (c *colours) make(s *Stream, i int, gr group, dst, a, b *planes, g *guides,
 func (c *colours) crossFade(s *Stream, gr group, dst, a, b *planes, phase warp.Phase, count Arg) error {
 	grid := Cover(gr.width, gr.height, wideBlock)
 	if count != (Arg{}) {
-		// The condition hardly ever holds: a small grid checks it quickly.
+		// The condition hardly ever holds, and a small grid checks it quickly.
 		grid.Y = min(grid.Y, 8)
 	}
 	for i := gr.first; i < gr.end; i++ {

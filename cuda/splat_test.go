@@ -32,7 +32,7 @@ func onBuffers[A, B, C, D any](t *testing.T, d *cuda.Device, a []A, b []B, c []C
 	must(t, s.Synchronize())
 }
 
-// Sums of splatted motions that exceed 64 bits have carries. The sums begin so near that limit
+// Sums of splatted motions that exceed 64 bits have carries. The sums begin so close to that limit
 // that many exceed it. Exact.
 func TestSplatCarries(t *testing.T) {
 	const seed, width, height, bias, phase = 31, 75, 41, 1 << 20, 30000
@@ -54,7 +54,7 @@ func TestSplatCarries(t *testing.T) {
 			for i := range flows {
 				x, y := i%width, i/width
 				flows[i] = flow.Vec{X: int32(rng.IntN(2*bias) - bias), Y: int32(rng.IntN(4001) - 2000)}
-				if gathered { // in one place, but for some
+				if gathered { // all in one place, with a few exceptions
 					flows[i] = flow.Vec{X: int32((width/2 - x) * flow.One * 65536 / phase), Y: int32((height/2-y)*flow.One*65536/phase + rng.IntN(8))}
 				}
 				trust[i] = uint16(rng.IntN(4097))
@@ -105,7 +105,7 @@ func TestSplatCarries(t *testing.T) {
 	})
 }
 
-// Motions are the means of the sums, to the nearest with ties away from zero, for means and
+// Motions are the means of the sums, rounded to the nearest with ties away from zero, for means and
 // weights of any size. Exact.
 func TestArrivingMotions(t *testing.T) {
 	const seed, width, height, flows = 32, 67, 75, 2
@@ -122,13 +122,13 @@ func TestArrivingMotions(t *testing.T) {
 			known, gone := make([]bool, flows*pixels), [flows]uint64{}
 			for i := range motions {
 				z, at := i/pixels, i%pixels
-				motions[i] = flow.Vec{X: 11, Y: 22} // those of holes stay
+				motions[i] = flow.Vec{X: 11, Y: 22} // the motions of holes do not change
 				want[i] = motions[i]
 				weight := int64(rng.Uint64() >> (24 + rng.IntN(40)))
 				switch rng.IntN(6) {
 				case 0:
 					weight = 0
-				case 1: // whole pixels of full trust, whose ties are frequent
+				case 1: // whole pixels with full trust, which often tie
 					weight = int64(1+rng.IntN(4)) << 28
 				case 2:
 					weight = 1<<(31+rng.IntN(2)) - 1 + int64(rng.IntN(3))
@@ -140,7 +140,7 @@ func TestArrivingMotions(t *testing.T) {
 					if rng.IntN(2) == 0 {
 						mean >>= rng.IntN(30)
 					}
-					rest := int64(0) // of the sum, beside the mean's: half the weight at most
+					rest := int64(0) // of the sum beyond the mean's: at most half the weight
 					if weight > 0 && mean > -bias && mean < bias {
 						rest = []int64{weight / 2, -(weight / 2), rng.Int64N(weight/2+1) - weight/4}[rng.IntN(3)]
 					}

@@ -7,8 +7,7 @@ import (
 	"retime/frame"
 )
 
-// staging is a ring of chunks of page-locked memory that a stream's uploads pass
-// through.
+// staging is a ring of chunks of page-locked memory through which a stream's uploads pass.
 type staging struct {
 	chunks [stagingChunks]stagingChunk
 	next   int
@@ -24,10 +23,9 @@ const (
 	stagingBytes  = 4 << 20 // size of a chunk
 )
 
-// StageUploads makes uploads on s pass through 32 MiB of page-locked memory that s
-// keeps. An upload then returns once its values are copied there, as long as there is
-// room beside the uploads on their way. If the host has too little memory for that,
-// uploads remain direct, which is no error.
+// StageUploads makes uploads on s pass through 32 MiB of page-locked memory that s keeps. An upload
+// then returns once its values are copied there, as long as the uploads in flight leave room. If
+// the host has too little memory for that, uploads remain direct, which is no error.
 func (s *Stream) StageUploads() error {
 	g := new(staging)
 	for i := range g.chunks {
@@ -59,7 +57,7 @@ func (s *Stream) upload(dst uintptr, dstStride int, src unsafe.Pointer, srcStrid
 		return s.device.driver.CopyToDevice(s.handle, dst, dstStride, src, srcStride, width, height)
 	}
 	if width == srcStride && width == dstStride {
-		// One run of bytes goes as rows that fill a chunk, and a rest.
+		// A contiguous run of bytes is sent as rows that each fill a chunk, and a remainder.
 		if whole := width * height / stagingBytes; whole > 0 {
 			if err := s.send(dst, stagingBytes, src, stagingBytes, stagingBytes, whole); err != nil {
 				return err
@@ -77,7 +75,7 @@ func (s *Stream) upload(dst uintptr, dstStride int, src unsafe.Pointer, srcStrid
 	return s.send(dst, dstStride, src, srcStride, width, height)
 }
 
-// send copies rows to the device by way of the chunks.
+// send copies rows to the device through the chunks.
 func (s *Stream) send(dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
 	g := s.staging
 	for y := 0; y < height; {
@@ -109,9 +107,8 @@ func (c *stagingChunk) take(d *Device) (err error) {
 	return c.sent.Synchronize()
 }
 
-// copiers is the largest number of threads that copy between parts of the host's
-// memory. A few come near the bandwidth of the memory, and the other stages need the
-// rest of it.
+// copiers is the largest number of threads that copy within host memory. A few come close to the
+// memory's bandwidth, and the other stages need the rest of it.
 const copiers = 4
 
 // gatherRow is the largest number of bytes that a worker copies at once.

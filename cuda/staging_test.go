@@ -10,8 +10,8 @@ import (
 	"retime/frame"
 )
 
-// Values that pass through page-locked memory come back unchanged, in all shapes, even
-// if more are on their way than it holds.
+// Values that pass through page-locked memory come back unchanged, in all shapes, even if more are
+// in flight than it holds.
 func TestStageUploads(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		s, err := d.NewStream()

@@ -6,20 +6,20 @@ import "retime/warp"
 // than once.
 type step struct {
 	name string
-	// bytes is the least number of bytes that the step must read and write, with each
-	// value counted once, or 0 if that depends on the picture.
+	// bytes is the minimum number of bytes that the step must read and write, with each value
+	// counted once, or 0 if that depends on the picture.
 	bytes int
 	queue func() error
 }
 
-// These are the sizes in bytes of values on the guides' grid.
+// The sizes in bytes of values on the guides' grid.
 const (
 	vectorBytes = 8
 	weightBytes = 2 // weights and errors
 )
 
-// images lists the images that an interval needs, and says whether they include the
-// outer guides and flows.
+// images lists the images that an interval needs, and reports whether they include the outer guides
+// and flows.
 func (s *Synthesizer) images(in *warp.Interval) (list []rows, beyond bool) {
 	if s.params.Mode == warp.Blend {
 		return nil, false
@@ -54,7 +54,7 @@ func (s *Synthesizer) preparation(w *prepared) []step {
 	return list
 }
 
-// bending reports whether guides show how the motion changes.
+// bending reports whether the guides show how the motion changes.
 func (s *Synthesizer) bending(g *guides) bool { return s.params.Acceleration && g.beyond }
 
 // steps returns the steps of the work on a frame.
@@ -93,7 +93,7 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 			return l.bend.make(l.stream, guides, &w.accelerations, phase)
 		}})
 	}
-	// A pixel has one guess at least.
+	// A pixel has at least one guess.
 	motions, bent, listed := pixels*inner*vectorBytes, 0, pixels*(guessBytes+1)
 	if s.bending(guides) {
 		bent = pixels * vectorBytes
@@ -155,7 +155,7 @@ func (s *Synthesizer) splat(l *lane, w *prepared, dst *planes, phase warp.Phase)
 			if err := l.inpainter.fill(l.stream, dst, s.layout.groups[i:i+1], l.holes[i:i+1]); err != nil {
 				return err
 			}
-			// If nothing arrived at all, a cross-fade is the best guess left.
+			// If nothing arrived at all, a cross-fade is the best remaining guess.
 			return l.colours.crossFade(l.stream, g, dst, a, b, phase, h.count)
 		}})
 	}

@@ -12,11 +12,11 @@ type Stream struct {
 	staging *staging // nil if uploads are direct
 }
 
-// NewStream returns a stream that does not wait for any other.
+// NewStream returns a stream that waits for no other stream.
 func (d *Device) NewStream() (*Stream, error) { return d.newStream(d.driver.NewStream()) }
 
-// NewUrgentStream returns a stream whose kernels start before those of other streams that have
-// not started yet.
+// NewUrgentStream returns a stream whose kernels start before those of other streams that have not
+// started yet.
 func (d *Device) NewUrgentStream() (*Stream, error) { return d.newStream(d.driver.NewUrgentStream()) }
 
 func (d *Device) newStream(h any, err error) (*Stream, error) {
@@ -37,8 +37,7 @@ func (s *Stream) Close() error {
 	return s.device.driver.DestroyStream(s.handle)
 }
 
-// Synchronize waits until all queued work is done, and returns the first error of that
-// work.
+// Synchronize waits until all queued work is done, and returns that work's first error.
 func (s *Stream) Synchronize() error { return s.device.driver.Synchronize(s.handle) }
 
 // Event is a point in a stream's work.

@@ -9,8 +9,8 @@ import (
 	"retime/warp"
 )
 
-// Synthesizer makes frames on a device, with the bits of warp.Synthesizer. It keeps its
-// memory between frames.
+// Synthesizer makes frames on a device, with the same bits as warp.Synthesizer. It keeps its memory
+// between frames.
 //
 // One goroutine calls Begin for each interval, then Start for each phase. Other
 // goroutines may call Load for the next intervals.
@@ -18,8 +18,8 @@ type Synthesizer struct {
 	device *Device
 	params warp.Params
 
-	// work prepares intervals, copies brings frames to the host, and joined does nothing but
-	// wait for the lanes.
+	// work prepares intervals, copies brings frames to the host, and joined only waits for the
+	// lanes.
 	work, copies, joined *Stream
 	residents            residents
 	loader               loader
@@ -30,7 +30,7 @@ type Synthesizer struct {
 	layout            layout
 	in                warp.Interval
 	begun             bool // whether the work that does not depend on the phase is queued
-	intervals, frames int  // number of those so far
+	intervals, frames int  // numbers so far
 }
 
 // layout holds the sizes that determine the memory of a synthesizer.
@@ -43,11 +43,11 @@ type layout struct {
 	flows                          int // number of flows between the neighbours
 }
 
-// A made frame has counters of the pixels that each flow does not reach, the sum of the
-// least costs and, for each group, the length of its list of holes and a flag.
+// A made frame has counters of the pixels that each flow does not reach, the sum of the lowest
+// costs and, for each group, the length of its list of holes and a flag.
 const (
 	maxFlows     = 4
-	maxProjected = maxFlows + 2 // the flows beyond the interval, too
+	maxProjected = maxFlows + 2 // with the flows beyond the interval
 	holesCounter = 0
 	costCounter  = holesCounter + maxProjected
 	groupCounter = costCounter + 1
@@ -104,7 +104,7 @@ func (s *Synthesizer) addLane() error {
 	return nil
 }
 
-// dropLane undoes addLane. No work may be under way.
+// dropLane undoes addLane. No work may be queued.
 func (s *Synthesizer) dropLane() {
 	n := len(s.lanes) - 1
 	s.lanes[n].close()
@@ -112,7 +112,7 @@ func (s *Synthesizer) dropLane() {
 	s.lanes, s.prepared = s.lanes[:n], s.prepared[:n]
 }
 
-// Close waits for the work under way and frees all memory.
+// Close waits for the queued work and frees all memory.
 func (s *Synthesizer) Close() {
 	// If the device has failed, there is nothing left to do about errors.
 	_ = s.device.Do(func() error {
@@ -133,17 +133,17 @@ func (s *Synthesizer) Close() {
 	s.loader.free()
 }
 
-// Load brings the frames, guides and flows of an interval to the device, so that its
-// Begin need not wait for them. It returns once it has read them. Load identifies
-// guides, flows and masks by their memory: the caller must not use that memory for
-// other images as long as anything refers to it. Load holds the frames.
+// Load brings the frames, guides and flows of an interval to the device, so that Begin need not
+// wait for them. It returns once it has read them. Load identifies guides, flows and masks by their
+// memory: the caller must not use that memory for other images as long as anything refers to it.
+// Load holds the frames.
 func (s *Synthesizer) Load(in warp.Interval) error {
 	images, _ := s.images(&in)
 	return s.device.Do(func() error { return s.residents.load(&in, images, true) })
 }
 
-// Begin sets the interval that Start works in. Start loads the interval if Load has
-// not. The error of Begin is always nil.
+// Begin sets the interval that Start works on. Start loads the interval if Load has not. Begin's
+// error is always nil.
 func (s *Synthesizer) Begin(in warp.Interval) error {
 	s.in, s.begun = in, false
 	return nil
@@ -158,10 +158,9 @@ func (s *Synthesizer) Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error
 	return finish()
 }
 
-// Start queues the frame at the phase. The caller calls finish once for each Start, in
-// the order of the Starts, from any goroutine; the next Begin may come before. When
-// finish returns, dst holds the frame. The device fills dst directly if dst lies in a
-// device's HostMemory.
+// Start queues the frame at the phase. The caller calls finish once for each Start, in the order of
+// the Starts, from any goroutine; the next Begin may come earlier. When finish returns, dst holds
+// the frame. The device fills dst directly if dst is in a device's HostMemory.
 func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error) {
 	var t *slot
 	err = s.device.Do(func() error {
@@ -172,9 +171,9 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 			return err
 		}
 		if err := s.queue(t, dst, phase); err != nil {
-			// A copy on its way to dst must not arrive after Start returns, and no kernel may
-			// write to the slot's planes when another frame has them.
-			// What an interval was half prepared from must not go while it is still read.
+			// A copy to dst must not arrive after Start returns, no kernel may write to the slot's
+			// planes once another frame has them, and what a half-prepared interval reads must stay
+			// until it has been read.
 			_ = s.work.Synchronize()
 			_ = s.synchronizeLanes()
 			_ = s.copies.Synchronize()
@@ -194,7 +193,7 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 		err = s.device.Do(func() error {
 			err := t.done.Synchronize()
 			if err != nil {
-				// A copy still on its way to dst must not arrive after finish returns.
+				// A copy to dst must not arrive after finish returns.
 				_ = s.copies.Synchronize()
 			}
 			return err
@@ -207,7 +206,7 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 	}, nil
 }
 
-// made returns the measures that a frame's counters hold.
+// made returns the measures in a frame's counters.
 func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
 	if s.params.Mode != warp.Project {
 		return warp.Made{}
@@ -242,8 +241,8 @@ func (s *Synthesizer) queue(t *slot, dst *frame.Frame, phase warp.Phase) error {
 	return s.copies.Record(t.done)
 }
 
-// makeIn queues the work on a frame, after the work on the interval if that is not
-// queued yet, and returns the lane.
+// makeIn queues the work on a frame, after the work on the interval if that is not queued yet, and
+// returns the lane.
 func (s *Synthesizer) makeIn(t *slot, phase warp.Phase) (l *lane, err error) {
 	if err := s.beginInterval(); err != nil {
 		return nil, err

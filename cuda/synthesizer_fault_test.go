@@ -11,14 +11,14 @@ import (
 	"retime/warp"
 )
 
-// Whatever call to the device fails, loading or making a frame returns its error, and
-// the next frame is correct.
+// Whichever call to the device fails, loading or making a frame returns its error, and the next
+// frame is correct.
 func TestSynthesizerAfterFault(t *testing.T) {
 	broken := errors.New("broken")
 	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {
 		t.Run(string(mode), func(t *testing.T) {
 			names := map[string]bool{}
-			// attempt makes call number fail, counted from 0; -1 means none.
+			// attempt makes call number fail, counted from 0; -1 for none.
 			attempt := func(e *kernels.Emulator, d *cuda.Device, number int) (calls int) {
 				cpu, gpu := backends(t, d, warp.Params{Mode: mode, Order: 1, Acceleration: true, Overlays: true})
 				defer gpu.Close()
@@ -53,7 +53,7 @@ func TestSynthesizerAfterFault(t *testing.T) {
 			calls := 0
 			run(t, cuda.NewDevice(l), func(t *testing.T, d *cuda.Device) {
 				calls = attempt(l.Emulator, d, -1)
-				calls = attempt(l.Emulator, d, -1) // no call for memory that the device already has
+				calls = attempt(l.Emulator, d, -1) // makes no call for memory that the device already has
 				for number := range calls {
 					attempt(l.Emulator, d, number)
 				}
@@ -68,7 +68,7 @@ func TestSynthesizerAfterFault(t *testing.T) {
 	}
 }
 
-// NewSynthesizer leaves nothing behind if a fault makes it fail.
+// NewSynthesizer leaves nothing behind if it fails.
 func TestNewSynthesizerFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {

@@ -137,8 +137,8 @@ func interval(rng *rand.Rand, format frame.Format, width, height, level int, m m
 	return in
 }
 
-// The test covers every mode, order, format, level and kind of motion, at sizes from
-// one sample to several tiles. Exact.
+// Covers every mode, order, format, level and kind of motion, at sizes from one sample to several
+// tiles. Exact.
 func TestSynthesizer(t *testing.T) {
 	const seed = 5
 	t.Logf("seed %d", seed)
@@ -151,7 +151,7 @@ func TestSynthesizer(t *testing.T) {
 					if mode == warp.Blend && level > 0 {
 						continue
 					}
-					// Sizes and orders rotate, so that all their pairs occur.
+					// Sizes and orders rotate, so that all pairs of them occur.
 					n++
 					order := []bspline.Order{3, 1, 0}[n%3]
 					p := warp.Params{Mode: mode, Order: order, Acceleration: n%2 == 0, Overlays: n%3 != 0}
@@ -172,8 +172,7 @@ func TestSynthesizer(t *testing.T) {
 	})
 }
 
-// The guides of every level have several strips of energies, beside and below each other.
-// Exact.
+// The guides of every level have several strips of energies, next to and below each other. Exact.
 func TestSynthesizerStrips(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 1, Acceleration: true})
@@ -187,7 +186,7 @@ func TestSynthesizerStrips(t *testing.T) {
 	})
 }
 
-// The test covers every kind of motion with the settings that matter most. Exact.
+// Covers every kind of motion with the settings that matter most. Exact.
 func TestSynthesizerMotions(t *testing.T) {
 	const seed = 6
 	t.Logf("seed %d", seed)
@@ -205,8 +204,8 @@ func TestSynthesizerMotions(t *testing.T) {
 	})
 }
 
-// Frames under way do not disturb each other, and the next interval does not disturb
-// the frames of the last.
+// Frames in progress do not disturb each other, and the next interval does not disturb the previous
+// one's frames.
 func TestSynthesizerUnderWay(t *testing.T) {
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
 		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 3, Acceleration: true, Overlays: true})
@@ -252,7 +251,7 @@ func TestSynthesizerUnderWay(t *testing.T) {
 	})
 }
 
-// After a change of size, format or level in the middle, frames are as in a new
+// After a change of size, format or level in the middle, frames are the same as from a new
 // synthesizer. Exact.
 func TestSynthesizerChangesSize(t *testing.T) {
 	inAnyOrder(t, func(t *testing.T, d *cuda.Device) {
@@ -290,8 +289,8 @@ func TestSynthesizerModes(t *testing.T) {
 	})
 }
 
-// Everything lands on one spot with full trust, so that sums are wide: on a GPU, more
-// than 64 bits. Exact.
+// Everything lands on one spot with full trust, so that sums are wide: on a GPU, more than 64 bits.
+// Exact.
 func TestSynthesizerOneSpot(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		width, height := 61, 47
@@ -320,8 +319,7 @@ func TestSynthesizerOneSpot(t *testing.T) {
 	})
 }
 
-// A caller may queue steps again and again; frames made afterwards are the same as
-// before. Exact.
+// A caller may queue steps repeatedly; frames made afterwards are the same as before. Exact.
 func TestProfile(t *testing.T) {
 	onDevices(t, func(t *testing.T, d *cuda.Device) {
 		for _, mode := range []warp.Mode{warp.Project, warp.Splat, warp.Blend} {

@@ -61,8 +61,8 @@ func (r *region) chamfer(distance []uint8) []uint8 {
 	return distance
 }
 
-// blur replaces every hole pixel by the mean, rounded half up, of the part of the box
-// around it that lies inside the plane.
+// blur replaces every hole pixel by the mean, rounded half up, of the part of the box around it
+// that is inside the plane.
 func blur[T frame.Sample](p *Inpainter, img frame.Image[T]) {
 	r := &p.region
 	p.blurred = frame.Resize(p.blurred, r.pixels)

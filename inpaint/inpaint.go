@@ -70,9 +70,9 @@ func (p *Inpainter) SetMask(mask frame.Image[uint8]) {
 // values, and leaves all others as they are. Its time is in proportion to the area of
 // the holes.
 //
-// Each new sample lies between the least and the greatest of the border pixels of its
-// (8-connected) hole. Fill returns ErrNoBorder and leaves img unchanged if the mask
-// covers all of it, and another error if the sizes of mask and img differ.
+// Each new sample is between the least and the greatest of the border pixels of its (8-connected)
+// hole. Fill returns ErrNoBorder and leaves img unchanged if the mask covers all of it, and another
+// error if the sizes of mask and img differ.
 func Fill[T frame.Sample](p *Inpainter, img frame.Image[T]) error {
 	r := &p.region
 	switch {

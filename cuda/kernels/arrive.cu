@@ -4,13 +4,12 @@
 
 enum { tile = 32, rows = 8, pixels = tile / rows };
 
-typedef unsigned long long Sum; // as atomicAdd has it
+typedef unsigned long long Sum; // the type that atomicAdd takes
 
-// arrive_flow sets the motions of flow z to the means of the sums, negated for odd z,
-// because those flows lead backward. A pixel that received less than least is a hole.
-// known has a bit for each pixel, set unless it is a hole: bit y%32 of word (y/32, x).
-// holes[z] grows by the number of holes. arrive_flow leaves the sums zero. Blocks are
-// 32 by 8 threads for tiles of 32 by 32 pixels.
+// arrive_flow sets the motions of flow z to the means of the sums, negated for odd z, because those
+// flows lead backward. A pixel that received less than least is a hole. known has a bit for each
+// pixel, set unless it is a hole: bit y%32 of word (y/32, x). holes[z] grows by the number of
+// holes. arrive_flow leaves the sums zero. Blocks are 32 by 8 threads for tiles of 32 by 32 pixels.
 extern "C" __global__ void __launch_bounds__(tile *rows, 4) arrive_flow(
 	Sum *sums, uint32_t *carries, Vec *motions, uint32_t *known, Sum *holes, int width, int height, Sum least, uint32_t bias) {
 	__shared__ uint32_t bits[tile];
@@ -21,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(tile *rows, 4) arrive_flow(
 	sums += 3 * z * size + first;
 	carries += 2 * z * size + first;
 	motions += z * size + first;
-	// All sums are on their way before the first is needed.
+	// Load all sums before the first is needed.
 	uint64_t weights[pixels], across[pixels], down[pixels];
 #pragma unroll
 	for (int i = 0; i < pixels; i++) {

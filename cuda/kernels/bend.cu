@@ -1,18 +1,18 @@
-// The distance of moving things from the straight line between two frames, computed
-// from the change of their motion in the frames around.
+// The distance of moving things from the straight line between two frames, computed from the change
+// of their motion in the surrounding frames.
 //
-// Quantities of cells lie one after the other, for frame A and then for B. Sums are x,
-// y and credit.
+// Quantities of cells are stored one after the other, for frame A and then for B. Sums are x, y and
+// credit.
 
 #include "bend.cuh"
 
-typedef unsigned long long Sum; // as atomicAdd has it
+typedef unsigned long long Sum; // the type that atomicAdd takes
 
-// bend_gather sums up the accelerations in the cells of size by size pixels of frame z.
-// Flow z leads to the other frame of the interval and flow beyond+z to the frame
-// beyond; errors are the errors along these flows. inner_scale and outer_scale, in
-// 1/phase_one, weight the flows. Accelerations from limit on count as errors. Scales
-// and limits come in pairs, for A and for B.
+// bend_gather sums up the accelerations in the cells of size by size pixels of frame z. Flow z
+// leads to the other frame of the interval and flow beyond+z to the frame beyond; errors are the
+// errors along these flows. inner_scale and outer_scale, in 1/phase_one, weight the flows.
+// Accelerations of at least limit count as errors. Scales and limits come in pairs, for A and for
+// B.
 extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors, int beyond, Sum *changes, Vec *motions, int width, int height,
                                        int columns, int lines, int size, int inner_a, int inner_b, int outer_a, int outer_b, int limit_a, int limit_b,
                                        const uint16_t *credits, int entries) {
@@ -48,9 +48,8 @@ extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors,
 	motions[z * cells + at] = m;
 }
 
-// bend_move moves the sums of frame z by the part of its motion that is travelled at
-// the phase, and adds them to moved, which must be zero before. shift is log2 of a
-// cell's size.
+// bend_move moves the sums of frame z by the part of its motion that is travelled at the phase, and
+// adds them to moved, which must start at zero. shift is log2 of a cell's size.
 extern "C" __global__ void bend_move(const Sum *changes, const Vec *motions, Sum *moved, int columns, int lines, int shift, int32_t phase) {
 	int cx = blockIdx.x * blockDim.x + threadIdx.x, cy = blockIdx.y * blockDim.y + threadIdx.y, z = blockIdx.z;
 	if (cx >= columns || cy >= lines) return;
@@ -116,8 +115,7 @@ struct ReadMeans {
 	__device__ Means operator()(int x, int y) const { return means[(size_t)y * columns + x]; }
 };
 
-// bend_average blurs the sums of frame z, x and y times length and the credit times
-// unit.
+// bend_average blurs the sums of frame z: x and y times length, and the credit times unit.
 extern "C" __global__ void bend_average(const Sum *moved, Means *means, int columns, int lines, float length, float unit) {
 	int x = blockIdx.x * tile_width + threadIdx.x, y = blockIdx.y * tile_height + threadIdx.y;
 	size_t cells = (size_t)columns * lines, z = blockIdx.z;

@@ -1,5 +1,5 @@
-// The bend of motion that is not straight, with package warp's bits. Sums of floats
-// have a stated order.
+// The bend of motion that is not straight, with the same bits as package warp. Sums of floats have
+// a stated order.
 #pragma once
 
 #include "motion.cuh"
@@ -9,8 +9,8 @@ HOST_DEVICE float binomial_float(float a, float b, float c, float d, float e) {
 	return ((6 * c + 4 * (b + d)) + (a + e)) / 16;
 }
 
-// A Means holds the evidence of one frame about a cell: its mean acceleration in pixels
-// of the picture times its credit, and the credit from 0 to 1.
+// Means holds one frame's evidence about a cell: its mean acceleration in pixels of the picture
+// times its credit, and the credit from 0 to 1.
 struct Means {
 	float x, y, credit;
 };
@@ -19,9 +19,9 @@ struct Bend {
 	float x, y;
 };
 
-// combined returns the bend from the evidence of two frames: factor times the mean of
-// their accelerations, weighted by p_share and q_share, as far as the frames agree.
-// dispute is the weight of their difference.
+// combined returns the bend from the evidence of two frames: factor times the mean of their
+// accelerations, weighted by p_share and q_share, to the degree that the frames agree. dispute is
+// the weight of their difference.
 HOST_DEVICE Bend combined(Means p, Means q, float factor, float p_share, float q_share, float dispute) {
 	float fp = factor / (p.credit + bend_doubt), fq = factor / (q.credit + bend_doubt);
 	float px = p.x * fp, py = p.y * fp, qx = q.x * fq, qy = q.y * fq;

@@ -1,15 +1,15 @@
-// Planes from two others: a cross-fade, and the meeting of two splatted pictures.
+// Planes made from two others: a cross-fade, and the merging of two splatted pictures.
 
 #include "splat.cuh"
 
-typedef unsigned long long Sum; // as atomicAdd has it
+typedef unsigned long long Sum; // the type that atomicAdd takes
 
 __device__ uint32_t faded(uint32_t a, uint32_t b, int32_t phase) {
 	return (uint32_t)(((uint64_t)a * (phase_one - phase) + (uint64_t)b * phase + phase_one / 2) >> 16);
 }
 
-// fade cross-fades a plane, rounding to the nearest. If only_if is not null, fade does
-// so only if *only_if is the number of the plane's samples.
+// fade cross-fades a plane, rounding to nearest. If only_if is not null, fade does so only if
+// *only_if equals the number of the plane's samples.
 template <typename T>
 __device__ void fade(T *dst, const T *a, const T *b, int stride, int width, int height, int32_t phase, const uint32_t *only_if) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -40,9 +40,9 @@ __device__ uint32_t take(Sum *sums, uint32_t *carry, size_t size, size_t at, int
 	return (uint32_t)mean_magnitude(s, weight);
 }
 
-// meet blends n planes of two splatted pictures by phase at pixels that both reach,
-// takes the one that arrives alone, and lists the pixels that neither reaches. Sums of
-// the second picture come after those of the first. meet leaves the sums zero.
+// meet blends n planes of two splatted pictures by phase at pixels that both reach, takes the only
+// one that reaches others, and lists the pixels that neither reaches. The sums of the second
+// picture follow those of the first. meet leaves the sums zero.
 template <typename T>
 __device__ void meet(T *const *planes, int n, int stride, int width, int height, Sum *sums, uint32_t *carries, int32_t phase,
                      uint8_t *mask, uint32_t *list, uint32_t *count) {

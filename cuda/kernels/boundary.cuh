@@ -3,8 +3,8 @@
 #include "constants.cuh"
 #include "host_device.cuh"
 
-// boundary_index returns the index in [0, n) of the sample that stands at i in a
-// boundary-extended signal of n samples, as bspline's Boundary.Index does.
+// boundary_index returns the index in [0, n) of the sample at position i of a boundary-extended
+// signal of n samples, as bspline's Boundary.Index does.
 template <typename I>
 HOST_DEVICE_CALL I boundary_index(int boundary, I i, I n) {
 	if (i >= 0 && i < n) return i;

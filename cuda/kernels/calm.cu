@@ -1,11 +1,11 @@
-// The blur of a made frame as far as its readings of the neighbours contradict each other,
-// with package warp's bits. Cells are 1 << calm_bits by 1 << calm_bits pixels of the picture.
+// The blur of a made frame to the degree that its readings of the neighbours contradict each other,
+// with the same bits as package warp. Cells are 1 << calm_bits by 1 << calm_bits pixels of the
+// picture.
 
 #include "divide.cuh"
 #include "guess.cuh"
 
-// A Reading is what a neighbour shows at a place of the made frame, in 1/difference_one grey
-// level.
+// Reading is what a neighbour shows at a place of the made frame, in 1/difference_one grey level.
 struct Reading {
 	int64_t value, weight;
 };
@@ -16,9 +16,9 @@ __device__ Reading read(const uint32_t *quads, int width, int height, int32_t x,
 	return r;
 }
 
-// expect sets the means of the cells' readings and the squared errors that the readings let
-// expect of them. quads are those of both neighbours. A cell's readings are those of the pixel
-// in its middle. level is the guides'. motions, packed and counts are the guesses.
+// expect sets, for each cell, the mean of its readings and the squared error that they suggest.
+// quads holds the quads of both neighbours. A cell's readings come from the pixel in its middle.
+// level is the guides' level. motions, packed and counts are the guesses.
 extern "C" __global__ void expect(
 	const uint32_t *quads, const Vec *motions, const uint32_t *packed, const uint8_t *counts, const Vec *bend_field, int width, int height, int32_t phase,
 	int columns, int lines, int level, uint32_t *means, uint32_t *errors) {
@@ -46,7 +46,7 @@ extern "C" __global__ void expect(
 		readings[2 * k] = a;
 		readings[2 * k + 1] = b;
 	}
-	int64_t mean = divided(sum, total); // of a guess that counts, one part is a half at least, so total > 0
+	int64_t mean = divided(sum, total); // of a guess that counts, one part is at least a half, so total > 0
 	for (int k = 0; k < 2 * n; k++) {
 		int64_t share = divided(readings[k].weight * 256, total), d = readings[k].value - mean;
 		square += share * share * d * d;
@@ -73,8 +73,8 @@ extern "C" __global__ void measure_strengths(const uint32_t *means, const uint32
 	strengths[(size_t)cy * columns + cx] = (uint16_t)(strength < calm_one ? strength : calm_one);
 }
 
-// A Surface is a plane as it was made, and what it becomes. 2^sx columns and 2^sy rows of
-// the picture make one of its.
+// Surface is a plane as it was made, and what it becomes. 2^sx columns and 2^sy rows of the picture
+// make one of the plane's.
 template <typename T>
 struct Surface {
 	const T *made;
@@ -82,8 +82,8 @@ struct Surface {
 	int stride, width, height, sx, sy;
 };
 
-// A Still says what lies still over the picture. fixed is calm_still there, on the grid of guides
-// of some level; it may be null.
+// Still marks what is still on top of the picture: fixed is at least calm_still there, on the grid
+// of guides of some level. fixed may be null.
 struct Still {
 	const uint8_t *fixed;
 	int width, level;
@@ -93,7 +93,7 @@ struct Still {
 		x = clamp_to(x, 0, s.width - 1), y = clamp_to(y, 0, s.height - 1);
 		return fixed[(size_t)(y << s.sy >> level) * width + (x << s.sx >> level)] >= calm_still;
 	}
-	// near reports, to all threads of a block, whether anything lies still in a rectangle of s.
+	// near reports, to all threads of a block, whether anything is still in a rectangle of s.
 	template <typename T>
 	__device__ bool near(const Surface<T> &s, int x0, int y0, int x1, int y1) const {
 		int left = max(x0, 0) << s.sx >> level, right = min(x1, s.width - 1) << s.sx >> level;
@@ -105,7 +105,7 @@ struct Still {
 	}
 };
 
-// A thread makes a run of samples, which is aligned, and reads reach samples around.
+// A thread makes an aligned run of samples, and reads reach samples around it.
 enum { run = 4, reach = 2, side = 2 * reach + 1 };
 
 template <typename T>
@@ -113,15 +113,15 @@ struct alignas(run * sizeof(T)) Run {
 	T of[run];
 };
 
-// Strengths are those of the cells.
+// Strengths holds the strengths of the blur in the cells.
 struct Strengths {
 	const uint16_t *of;
 	int columns, lines;
 
-	// at sets the strengths of n samples from (x, y) on, and returns whether there are any.
+	// at sets the strengths of n samples from (x, y) on, and reports whether any is not zero.
 	template <typename T>
 	__device__ bool at(uint32_t *strength, const Surface<T> &s, int x, int y, int n) const {
-		// A cell's sides are doubled, as are the distances from the centre before.
+		// A cell's sides are doubled, like the distances from the centre before.
 		int across = calm_bits + 1 - s.sx, down = calm_bits + 1 - s.sy, ty = 2 * y + 1 - (1 << down >> 1), cy = ty >> down, fy = ty - (cy << down);
 		const uint16_t *upper = of + max(cy, 0) * columns, *lower = of + min(cy + 1, lines - 1) * columns;
 		uint32_t left = 0, right = 0, any = 0;
@@ -144,12 +144,12 @@ struct Strengths {
 	}
 };
 
-// A Window has the samples that the blur of a run reads, by column, then row. At a plane's
-// edges, they repeat.
+// Window holds the samples that the blur of a run reads, by column, then row. At a plane's edges,
+// they repeat.
 struct Window {
 	enum { wide = run + 2 * reach };
 	uint32_t of[wide][side];
-	uint64_t still; // a bit for each sample that lies still, by row, then column
+	uint64_t still; // a bit for each still sample, by row, then column
 
 	template <typename T>
 	__device__ Window(const Surface<T> &s, int x, int y, const Still &lying, bool near) : still(0) {
@@ -175,7 +175,7 @@ struct Window {
 	__device__ bool stays(int i, int j) const { return still >> (j * wide + i) & 1; }
 
 	// blur sets sums to 256 times the samples of the run, blurred by the binomial kernel. A sample
-	// counts in place of those that lie still, and stays if it lies still itself.
+	// replaces still ones around it, and does not change if it is still itself.
 	__device__ void blur(uint32_t *sums) const {
 		if (still) {
 			const uint32_t taps[side] = {1, 4, 6, 4, 1};
@@ -201,8 +201,8 @@ struct Window {
 	static __device__ uint32_t binomial(const uint32_t *v) { return v[0] + v[4] + 4 * (v[1] + v[3]) + 6 * v[2]; }
 };
 
-// soften fades a plane, as it was made, by the strengths to what the binomial kernel makes of
-// it. What lies still stays, and the blur of other samples reads none of it.
+// soften fades a plane, as it was made, to the result of the binomial kernel, by the strengths.
+// What is still does not change, and the blur of other samples reads none of it.
 template <typename T>
 __device__ void soften(const Surface<T> &s, const Still &still, const Strengths &strengths) {
 	int left = blockIdx.x * blockDim.x * run, top = blockIdx.y * blockDim.y;

@@ -1,9 +1,9 @@
-// Sums that tell how much of a picture the flow explains.
+// Sums that show how much of a picture the flow explains.
 
 #include "motion.cuh"
 
 const int change_step = 3;
-const uint32_t change_one = 256; // a pixel of a vector
+const uint32_t change_one = 256; // a pixel, in the unit of vectors
 
 enum {
 	sum_a, sum_b, sum_aa, sum_bb, sum_ab,    // of both pictures

@@ -1,40 +1,39 @@
-// The choice among the hypotheses, with package warp's bits: semi-global aggregation on
-// cells of choice_size by choice_size pixels of the guides, and the shares that follow
-// from it.
+// The choice among the hypotheses, with the same bits as package warp: semi-global aggregation on
+// cells of choice_size by choice_size pixels of the guides, and the shares that follow from it.
 //
-// Energies of pixels lie one hypothesis after the other. Energies, motions and sums of
-// cells lie by cell, then hypothesis. A word holds the sums of two hypotheses, of which
-// there is an even number.
+// Energies of pixels are stored one hypothesis after the other. Energies, motions and sums of cells
+// are stored by cell, then hypothesis. A word holds the sums of two hypotheses, so their number is
+// even.
 
 #include "hypothesis.cuh"
 
 enum { choice_size = 1 << choice_bits };
 
-// A block follows a path of cells, some cells at a time. Its first warp takes the steps,
-// one after the other. The other warps make ready what the warp needs of the next cells,
-// and add up the messages of the cells before.
+// A block follows a path of cells, a few cells at a time. Its first warp takes the steps, one after
+// the other. The other warps prepare what it needs for the next cells, and add up the messages of
+// the previous ones.
 enum { warp_lanes = 32, labels = 16, halves = 2, cells_at_once = 12, helpers = 96, groups = helpers / labels };
 
-// far_off is more than any cost: an energy and a message.
+// far_off exceeds any cost, which is an energy and a message.
 enum { far_off = 1 << 14 };
 
-// A Path is a sequence of cells.
+// Path is a sequence of cells.
 struct Path {
 	int first, stride, length;
 
 	__device__ int at(int i) const { return first + i * stride; }
 };
 
-// A Stretch is some cells of a path: for each cell, its penalty, the energies of the
-// hypotheses, what they pay for following each hypothesis of the cell before, in two
-// halves and two in a word, and their messages.
+// Stretch is a few cells of a path: for each cell its penalty, the energies of the hypotheses, what
+// they pay for following each hypothesis of the previous cell, in two halves and two per word, and
+// their messages.
 struct Stretch {
 	alignas(16) uint32_t jumps[cells_at_once][labels][halves][labels / 4];
 	int32_t energies[cells_at_once][labels], messages[cells_at_once][labels];
 	int32_t penalties[cells_at_once];
 };
 
-// Labelled holds the cells of a picture with their hypotheses.
+// Labelled holds the cells of a picture and their hypotheses.
 struct Labelled {
 	const int16_t *energies;
 	const Vec *motions;
@@ -43,8 +42,8 @@ struct Labelled {
 	const uint16_t *penalties;
 };
 
-// make_ready sets up the cells of a stretch from number first of the path on. lane counts the
-// helpers. Half of the hypotheses, rounded up, is at most half.
+// make_ready sets up the cells of a stretch, starting with cell first of the path. lane numbers the
+// helpers. half must be at least half the number of hypotheses, rounded up.
 template <int half>
 __device__ void make_ready(Stretch &s, const Path &path, int first, const Labelled &of, int lane) {
 	int h = lane % labels;
@@ -75,17 +74,17 @@ __device__ void add_up(const Stretch &s, const Path &path, int first, int count,
 	for (int t = lane; t < cells_at_once * pairs; t += helpers) {
 		int k = t / pairs, pair = t % pairs;
 		if (first + k >= path.length) return;
-		// Four messages fit 16 bits.
+		// Four messages fit in 16 bits.
 		atomicAdd(&sums[path.at(first + k) * pairs + pair], (uint32_t)(s.messages[k][2 * pair] | s.messages[k][2 * pair + 1] << 16));
 	}
 }
 
-// Costs are those of the hypotheses at a cell, in two halves.
+// Costs holds the costs of the hypotheses at a cell, in two halves.
 struct alignas(16) Costs {
 	int32_t of[halves][labels / 2];
 };
 
-// least_of returns the least of n values, which it changes, in few steps.
+// least_of returns the minimum of n values, which it overwrites, in few steps.
 template <int n>
 __device__ int32_t least_of(int32_t *v) {
 #pragma unroll
@@ -95,9 +94,9 @@ __device__ int32_t least_of(int32_t *v) {
 	return v[0];
 }
 
-// step_through makes the messages of n cells. The two costs take turns; the first are those
-// of the cell before, and are again after an even number of cells. Two lanes share a
-// hypothesis: each looks at one half of those before.
+// step_through computes the messages of n cells. The two elements of costs alternate: the first
+// holds the costs of the previous cell, and does so again after an even number of cells. Two lanes
+// share a hypothesis; each looks at one half of the previous ones.
 template <int half>
 __device__ void step_through(Stretch &s, int n, int count, Costs *costs) {
 	int h = threadIdx.x % labels, side = threadIdx.x / labels;
@@ -126,7 +125,7 @@ __device__ void step_through(Stretch &s, int n, int count, Costs *costs) {
 // follow adds the messages along a path to sums.
 template <int half>
 __device__ void follow(const Path &path, const Labelled &of, uint32_t *sums, Stretch *stretches, Costs *costs) {
-	int lane = (int)threadIdx.x - warp_lanes; // of the helpers
+	int lane = (int)threadIdx.x - warp_lanes; // among the helpers
 	if (threadIdx.x < 2 * half)
 		costs[0].of[threadIdx.x / half][threadIdx.x % half] = (int)threadIdx.x < of.count ? of.energies[path.first * of.count + threadIdx.x] : far_off;
 	if (lane >= 0) make_ready<half>(stretches[0], path, 1, of, lane);
@@ -147,9 +146,8 @@ __device__ void follow(const Path &path, const Labelled &of, uint32_t *sums, Str
 	if (lane >= 0 && path.length > 1) add_up(stretches[1 - turn], path, last, of.count, sums, lane);
 }
 
-// pass_messages adds the messages along the paths of cells in one direction to sums:
-// rightward, leftward, downward, upward for blockIdx.y from 0 to 3. Blocks are 128 by 1
-// threads, for a path.
+// pass_messages adds the messages along the paths of cells in one direction to sums: rightward,
+// leftward, downward, upward for blockIdx.y from 0 to 3. Blocks are 128 by 1 threads, for one path.
 extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *motions, const uint8_t *guide, int hypotheses, int width, int height,
                                          const uint16_t *penalty_table, uint32_t *sums) {
 	__shared__ Stretch stretches[2];
@@ -172,22 +170,21 @@ extern "C" __global__ void pass_messages(const int16_t *energies, const Vec *mot
 		follow<8>(path, of, sums, stretches, costs);
 }
 
-// Shares are made and smoothed on tiles, with the pixels around them.
+// Shares are made and smoothed on tiles, together with the pixels around them.
 enum { reach = 2, side = 2 * reach + 1, tile_width = 32, tile_height = 22, halo_width = tile_width + 2 * reach, halo_height = tile_height + 2 * reach };
 
-// binomials applies the kernel (1 4 6 4 1)/16 to both halves of words, which are at most
-// weight_one.
+// binomials applies the kernel (1 4 6 4 1)/16 to both halves of words, each at most weight_one.
 __device__ uint32_t binomials(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e) {
 	uint32_t outer = (a + e) >> 1 & 0xffff7fff; // half, so that the sums fit
 	return (outer + 2 * (b + d + 0x20002) + 3 * c) >> 3 & 0x1fff1fff;
 }
 
-// A Shared is what the shares of pixels are made from.
+// Shared is what the shares of pixels are made from.
 struct Shared {
 	const int16_t *energies;
 	const uint32_t *sums;
 	int width, height;
-	const uint16_t *likelihood; // and a zero for all further excess
+	const uint16_t *likelihood; // followed by a zero for all larger excesses
 	int entries;
 };
 
@@ -207,17 +204,17 @@ __device__ void load_cell(uint32_t *words, const uint32_t *sums) {
 	}
 }
 
-// share sets shares, two by two, to those of 2*pairs hypotheses at pixels (x, y) and (x+1, y),
-// or the nearest ones in the picture; the next hypothesis's come 2*step further on. x must be
-// even. Shares fall with the excess of a hypothesis's energy, and of the interpolated sums of
-// the messages, over the least one.
+// share sets shares, in pairs, to the shares of 2*pairs hypotheses at pixels (x, y) and (x+1, y),
+// or the nearest ones in the picture; those of the next hypothesis are 2*step further on. x must be
+// even. Shares fall with the excess of a hypothesis's energy, plus the interpolated sums of the
+// messages, over the minimum.
 template <int pairs>
 __device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y) {
 	int columns = (s.width + choice_size - 1) / choice_size, lines = (s.height + choice_size - 1) / choice_size;
 	size_t size = (size_t)s.width * s.height;
 	y = clamp_to(y, 0, s.height - 1);
 	int ax = clamp_to(x, 0, s.width - 1), bx = clamp_to(x + 1, 0, s.width - 1);
-	// Both pixels lie between the same cells.
+	// Both pixels are between the same cells.
 	int fx, fy, cx = cell_before(ax, choice_size, &fx), cy = cell_before(y, choice_size, &fy);
 	int upper = max(cy, 0) * columns, lower = min(cy + 1, lines - 1) * columns, left = max(cx, 0), right = min(cx + 1, columns - 1);
 	uint32_t corners[4][pairs];
@@ -228,7 +225,7 @@ __device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y)
 	uint32_t own[2 * pairs]; // the energies of both pixels
 	const int16_t *energies = s.energies + (size_t)y * s.width;
 	if (s.width % 2 == 0) {
-		// One word has both energies, unless the edge repeats.
+		// One word holds both energies, unless the edge repeats.
 		uint32_t order = bx > ax ? 0x3210 : ax % 2 ? 0x3232 : 0x1010;
 		const int16_t *from = energies + ax / 2 * 2;
 #pragma unroll
@@ -237,10 +234,10 @@ __device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y)
 #pragma unroll
 		for (int h = 0; h < 2 * pairs; h++) own[h] = (uint16_t)energies[h * size + ax] | (uint32_t)energies[h * size + bx] << 16;
 	}
-	uint32_t sums[2 * pairs]; // of the left and of the right cell
+	uint32_t sums[2 * pairs]; // of the left and the right cell
 #pragma unroll
 	for (int k = 0; k < pairs; k++) {
-		// Neither half of a word runs over.
+		// Neither half of a word overflows.
 		uint32_t l = (2 * choice_size - fy) * corners[0][k] + fy * corners[2][k];
 		uint32_t r = (2 * choice_size - fy) * corners[1][k] + fy * corners[3][k];
 		sums[2 * k] = __byte_perm(l, r, 0x5410);
@@ -248,7 +245,7 @@ __device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y)
 	}
 #pragma unroll
 	for (int i = 0; i < 2; i++, fx += 2 * (bx - ax)) {
-		uint32_t parts = (2 * choice_size - fx) | fx << 8; // of the left and of the right cell
+		uint32_t parts = (2 * choice_size - fx) | fx << 8; // of the left and the right cell
 		int32_t total[2 * pairs], least = INT32_MAX;
 #pragma unroll
 		for (int h = 0; h < 2 * pairs; h++) {
@@ -261,8 +258,7 @@ __device__ void share(uint16_t *shares, int step, const Shared &s, int x, int y)
 	}
 }
 
-// share_tile sets the shares of a tile whose pixels begin at (left, top), as far as the
-// thread makes them.
+// share_tile sets those shares of a tile whose pixels begin at (left, top) that the thread makes.
 template <int pairs>
 __device__ void share_tile(uint32_t *shares, const Shared &s, int left, int top, int thread, int threads) {
 	const int across = halo_width / 2;
@@ -270,12 +266,12 @@ __device__ void share_tile(uint32_t *shares, const Shared &s, int left, int top,
 		share<pairs>((uint16_t *)(shares + i), across * halo_height, s, left + 2 * (i % across), top + i / across);
 }
 
-// share_weights sets weight h to the share of hypothesis h, smoothed by the binomial kernel
-// along x, then along y, with repeated edges, and rounded after each. Where fixed is not 0,
-// what lies still takes from the weights: all at 255. fixed may be null. likelihood is the
-// share for each excess of energy. Blocks are 32 threads for each hypothesis for tiles of
-// 32 by 22 pixels, with shared memory for a uint16_t for each entry and one more, and for each
-// hypothesis and pixel of a tile that is 4 larger.
+// share_weights sets weight h to the share of hypothesis h, smoothed by the binomial kernel along
+// x, then along y, with repeated edges, and rounded after each. Where fixed is not 0, what is still
+// takes from the weights, everything at 255. fixed may be null. likelihood is the share for each
+// excess of energy. Blocks are 32 threads for each hypothesis for tiles of 32 by 22 pixels. Shared
+// memory holds one uint16_t for each entry and one more, and one for each hypothesis and pixel of a
+// tile that is 4 pixels larger.
 extern "C" __global__ void __launch_bounds__(most_threads, 2) share_weights(
 	const int16_t *energies, const uint32_t *sums, uint16_t *weights, const uint8_t *fixed, int width, int height, const uint16_t *likelihood, int entries) {
 	DYNAMIC_SHARED(uint32_t, shares); // of two pixels, by hypothesis, then pixels
@@ -300,7 +296,7 @@ extern "C" __global__ void __launch_bounds__(most_threads, 2) share_weights(
 	}
 	__syncthreads();
 
-	// Half of a warp smooths half of the rows, and a thread two columns.
+	// Half of a warp smooths half of the rows, and each thread two columns.
 	const int across = tile_width / 2, rows = tile_height / 2;
 	int column = threadIdx.x % across, x = left + 2 * column, first = threadIdx.x / across * rows;
 	if (x >= width) return;
@@ -310,7 +306,7 @@ extern "C" __global__ void __launch_bounds__(most_threads, 2) share_weights(
 	uint32_t smooth[side];
 #pragma unroll
 	for (int i = 0; i < rows + 2 * reach; i++, mine += words) {
-		// The bytes of the factors are weights of the halves of a word.
+		// The bytes of the factors weight the halves of a word.
 		uint32_t even = __dp2a_lo(mine[0], 0x0401u, __dp2a_lo(mine[1], 0x0406u, __dp2a_lo(mine[2], 0x0001u, 8u))) >> 4;
 		uint32_t odd = __dp2a_lo(mine[0], 0x0100u, __dp2a_lo(mine[1], 0x0604u, __dp2a_lo(mine[2], 0x0104u, 8u))) >> 4;
 		smooth[i % side] = even | odd << 16;

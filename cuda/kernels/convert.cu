@@ -1,5 +1,5 @@
-// Integer planes to floats. A thread converts four samples of a row, in one
-// access if they are aligned.
+// Converts integer planes to floats. A thread converts four samples of a row, with a single access
+// if they are aligned.
 
 #include "host_device.cuh"
 

@@ -1,4 +1,4 @@
-// The flow at each pixel, from the vectors of the patches that cover the pixel.
+// The flow at each pixel, from the vectors of the patches that cover it.
 
 #include "dis.cuh"
 
@@ -13,7 +13,7 @@ static __device__ int difference_at(const uint8_t *a, const uint8_t *b, int widt
 	return ((top * (128 - fy) + bottom * fy + 512) >> 10) - 16 * a[(ptrdiff_t)y * pitch + x];
 }
 
-// Level is a level of two pictures, and the vectors of its patches.
+// Level is a level of two pictures, with the vectors of its patches.
 struct Level {
 	const Vec *vectors;
 	const uint8_t *a, *b;
@@ -22,7 +22,7 @@ struct Level {
 
 // dense_at returns the mean of the vectors of the patches that cover a pixel, weighted by how
 // little the pictures differ there. If limit is not 0, the result is in 1/256 pixel, and limit
-// is the largest magnitude of a component.
+// bounds the magnitude of its components.
 static __device__ Vec dense_at(const Level &l, int x, int y, int limit) {
 	int columns = l.columns, rows = l.rows, stride = l.stride;
 	int left = strides(max(x - (patch_size - 1), 0) + stride - 1, stride), right = min(strides(x, stride), columns - 1);
@@ -64,7 +64,8 @@ extern "C" __global__ void densify_halved(Vec *forward, int forward_stride, Vec 
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 	if (x >= out_width || y >= out_height) return;
 	Level l = LEVEL;
-	// A vector that counts twice does not change the mean of an odd row's or column's.
+	// The last column of an odd width and the last row of an odd height count twice; the mean stays
+	// the same.
 	Vec sum = {0, 0};
 	for (int i = 0; i < 4; i++) {
 		Vec v = dense_at(l, min(2 * x + i % 2, flow_width - 1), min(2 * y + i / 2, flow_height - 1), limit);

@@ -10,8 +10,8 @@ HOST_DEVICE uint64_t divided(uint64_t n, uint64_t d) {
 	float inverse = 1 / (float)d;
 	float estimate = (float)n * inverse;
 	uint64_t q;
-	// The estimate has a relative error of at most 2^-21, and so has the estimate from
-	// its remainder.
+	// The estimate has a relative error of at most 2^-21, and so does the estimate from its
+	// remainder.
 	if (estimate < (1 << 20)) {
 		q = (uint32_t)estimate;
 	} else {

@@ -1,9 +1,9 @@
 // Package kernels holds the CUDA kernels, one operator in each file, and an emulator
 // that runs them on the CPU, so that tests need no GPU.
 //
-// The emulator compiles the kernels' own files as C++. It runs threads one at a time,
-// and blocks in an order that changes from launch to launch, so a result that depends
-// on the order shows. It supports the part of CUDA that emulator.h declares.
+// The emulator compiles the kernels' own files as C++. It runs threads one at a time, and blocks in
+// an order that changes from launch to launch, to reveal results that depend on the order. It
+// supports the part of CUDA that emulator.h declares.
 package kernels
 
 /*
@@ -31,15 +31,14 @@ import (
 //go:embed *.cu *.cuh
 var Sources embed.FS
 
-// Emulator is a cuda.Driver that runs kernels on the CPU. It does all work on streams
-// at once.
+// Emulator is a cuda.Driver that runs kernels on the CPU. It does all work on streams immediately.
 type Emulator struct {
 	// Memory is the size of the device memory, and HostMemory the amount of host memory
 	// that can be page-locked, in bytes.
 	Memory, HostMemory int64
-	// Fail, if it is set, is called for each allocation, copy, launch and
-	// synchronization with the name of the Driver's method or, for a launch, of the
-	// kernel. If Fail returns an error, the call returns it.
+	// Fail, if set, is called for each allocation, copy, launch and synchronization, with the name
+	// of the Driver's method or, for a launch, of the kernel. If Fail returns an error, the call
+	// returns it.
 	Fail func(call string) error
 
 	mu                sync.Mutex
@@ -53,7 +52,7 @@ func NewEmulator() *Emulator {
 	return &Emulator{Memory: 4 << 30, HostMemory: 4 << 30, allocs: map[uintptr]int64{}, hosts: map[unsafe.Pointer]int64{}}
 }
 
-// fails returns the error of Fail for a call, or nil.
+// fails returns Fail's error for a call, or nil.
 func (e *Emulator) fails(call string) error {
 	if e.Fail == nil {
 		return nil
@@ -68,8 +67,8 @@ var (
 	launches int
 )
 
-// Info describes a device whose limits every real device meets. Turing's blocks have 64 KiB of
-// shared memory, of which a kernel's own variables take 12 at most.
+// Info describes a device whose limits every real device meets. On Turing, blocks have 64 KiB of
+// shared memory, of which a kernel's own variables take at most 12.
 func (e *Emulator) Info() cuda.Info {
 	return cuda.Info{
 		Name: "emulator", Major: 7, Memory: e.Memory, Multiprocessors: 1, L2: 1 << 20, SharedMemory: 52 << 10,
@@ -92,15 +91,15 @@ func (e *Emulator) Close() error {
 // Context returns e.
 func (e *Emulator) Context() any { return e }
 
-// MemoryInfo returns the free part of Memory, and Memory.
+// MemoryInfo returns how much of Memory is free, and Memory.
 func (e *Emulator) MemoryInfo() (free, total int64, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.Memory - e.taken, e.Memory, nil
 }
 
-// Memory has these alignments in bytes: the device's as cuda.Driver states it, the
-// host's as frame.Memory promises it.
+// Memory has these alignments in bytes: on the device as cuda.Driver states, on the host as
+// frame.Memory promises.
 const (
 	allocAlign = 256
 	hostAlign  = 64
@@ -165,8 +164,7 @@ func (e *Emulator) AllocHost(bytes int64) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// locked returns the start of the page-locked memory that p lies in, or nil if p lies
-// in none.
+// locked returns the start of the page-locked memory that contains p, or nil if none does.
 func (e *Emulator) locked(p unsafe.Pointer) unsafe.Pointer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -198,7 +196,7 @@ func (e *Emulator) NewStream() (any, error) { return new(struct{}), nil }
 // NewUrgentStream returns a stream, which has no state.
 func (e *Emulator) NewUrgentStream() (any, error) { return new(struct{}), nil }
 
-// Native returns 0: nobody else uses the emulator.
+// Native returns 0: nothing else uses the emulator.
 func (e *Emulator) Native(any) uintptr { return 0 }
 
 // DestroyStream does nothing.
@@ -216,7 +214,7 @@ func (e *Emulator) NewEvent(bool) (any, error) { return new(event), nil }
 // DestroyEvent does nothing.
 func (e *Emulator) DestroyEvent(any) error { return nil }
 
-// Record stores the present time in the event.
+// Record stores the current time in the event.
 func (e *Emulator) Record(ev, _ any) error {
 	ev.(*event).at = time.Now()
 	return nil
@@ -239,7 +237,7 @@ func copyRows(dst unsafe.Pointer, dstStride int, src unsafe.Pointer, srcStride, 
 	}
 }
 
-// CopyToDevice copies at once.
+// CopyToDevice copies immediately.
 func (e *Emulator) CopyToDevice(_ any, dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
 	if err := e.fails("CopyToDevice"); err != nil {
 		return err
@@ -248,7 +246,7 @@ func (e *Emulator) CopyToDevice(_ any, dst uintptr, dstStride int, src unsafe.Po
 	return nil
 }
 
-// CopyToHost copies at once.
+// CopyToHost copies immediately.
 func (e *Emulator) CopyToHost(_ any, dst unsafe.Pointer, dstStride int, src uintptr, srcStride, width, height int) error {
 	if err := e.fails("CopyToHost"); err != nil {
 		return err
@@ -257,7 +255,7 @@ func (e *Emulator) CopyToHost(_ any, dst unsafe.Pointer, dstStride int, src uint
 	return nil
 }
 
-// Copy copies at once.
+// Copy copies immediately.
 func (e *Emulator) Copy(_ any, dst uintptr, dstStride int, src uintptr, srcStride, width, height int) error {
 	if err := e.fails("Copy"); err != nil {
 		return err
@@ -266,7 +264,7 @@ func (e *Emulator) Copy(_ any, dst uintptr, dstStride int, src uintptr, srcStrid
 	return nil
 }
 
-// Fill sets bytes of memory to value at once.
+// Fill sets bytes of memory to value immediately.
 func (e *Emulator) Fill(_ any, dst uintptr, value byte, bytes int64) error {
 	if err := e.fails("Fill"); err != nil {
 		return err
@@ -298,8 +296,8 @@ func (e *Emulator) Kernel(module, name string) (any, error) {
 	return kernel{name, unsafe.Pointer(p), int(args)}, nil
 }
 
-// Launch runs a kernel to its end. It returns an error for launches that exceed the
-// limits of real devices.
+// Launch runs a kernel to its end. It returns an error for launches that exceed real devices'
+// limits.
 func (e *Emulator) Launch(_, k any, grid, block cuda.Dim, shared int, args []uint64) error {
 	f := k.(kernel)
 	if err := e.admit(f, grid, block, shared, args); err != nil {
@@ -344,7 +342,7 @@ func (f kernel) run(grid, block cuda.Dim, shared int, args []uint64) error {
 	return nil
 }
 
-// NewGraph returns the list, or an error if a launch exceeds the limits of real devices.
+// NewGraph returns the list, or an error if a launch exceeds real devices' limits.
 func (e *Emulator) NewGraph(list []cuda.KernelNode) (any, error) {
 	for _, n := range list {
 		if err := e.admit(n.Kernel.(kernel), n.Grid, n.Block, n.Shared, n.Args); err != nil {

@@ -1,9 +1,9 @@
-// This header declares, for the CPU, the part of CUDA C++ that the kernels use. Each
-// NAME.cpp, which generate writes, includes this file, then NAME.cu in a namespace of
-// its own, and lists the kernels of NAME.cu with KERNEL.
+// This header declares, for the CPU, the part of CUDA C++ that the kernels use. Each NAME.cpp,
+// which generate writes, includes this file, then NAME.cu in its own namespace, and lists the
+// kernels of NAME.cu with KERNEL.
 #pragma once
 
-// No machine may fuse products and sums.
+// Products and sums must not be fused.
 #pragma GCC optimize("fp-contract=off")
 
 #include <math.h>
@@ -22,7 +22,7 @@
 #define __forceinline__ inline
 #define __noinline__
 #define __constant__ static
-#define __shared__ static // because blocks run one after the other
+#define __shared__ static // blocks run one after the other
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
 #define DYNAMIC_SHARED(T, name) T *const name = (T *)emulator::dynamic_shared
@@ -209,7 +209,7 @@ static inline int __float2int_rd(float v) { return (int)floorf(v); }
 static inline int __float2int_rz(float v) { return (int)v; }
 static inline int __float_as_int(float v) { int i; memcpy(&i, &v, 4); return i; }
 static inline float __int_as_float(int v) { float f; memcpy(&f, &v, 4); return f; }
-// __byte_perm returns the bytes of y:x that the low three bits of the digits of s name.
+// __byte_perm returns the bytes of y:x that the low three bits of each digit of s select.
 static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
 	uint64_t bytes = (uint64_t)y << 32 | x;
 	unsigned r = 0;

@@ -11,28 +11,28 @@ import (
 	"retime/cuda"
 )
 
-// Late is an Emulator that delays the work on its streams until something waits for it,
-// so that results show missing waits. Close reports memory and streams that were freed
-// or closed too early.
+// Late is an Emulator that delays the work on its streams until something waits for it, so that
+// results reveal missing waits. Close reports memory and streams that were freed or closed too
+// early.
 type Late struct {
 	*Emulator
 
 	mu      sync.Mutex // held while work runs
 	rng     *rand.Rand // nil if no stream runs ahead
 	streams []*lateStream
-	broken  error // first error of the work; every later call returns it, as CUDA's calls do
+	broken  error // first error of the work; like CUDA's, every later call returns it
 	misuse  []error
 }
 
 // lateStream is a queue of work.
 type lateStream struct {
 	queue []lateWork
-	done  int // items of work done since the beginning
-	pace  int // items of queued work that run at a time
+	done  int // items done so far
+	pace  int // queued items that run at a time
 }
 
-// lateWork is an item of work. If after is set, the work runs once that stream has done
-// so many items.
+// lateWork is an item of work. If after is set, the work runs only once that stream has done the
+// given number of items.
 type lateWork struct {
 	run    func() error   // may be nil
 	locked unsafe.Pointer // page-locked memory that the work needs, or nil
@@ -47,9 +47,8 @@ type lateEvent struct {
 	done   int
 }
 
-// NewLate returns an emulator with the memory sizes of NewEmulator. With seed 0, all work
-// runs as late as possible. With other seeds, streams run ahead now and then, each at a
-// pace that changes.
+// NewLate returns an emulator with the same memory sizes as NewEmulator. With seed 0, all work runs
+// as late as possible. With other seeds, streams run ahead now and then, each at a changing pace.
 func NewLate(seed uint64) *Late {
 	l := &Late{Emulator: NewEmulator()}
 	if seed > 0 {
@@ -58,8 +57,8 @@ func NewLate(seed uint64) *Late {
 	return l
 }
 
-// Close returns errors for work that was not done and memory that was not freed, or
-// that was freed too early.
+// Close returns errors for work that was not done, and for memory that was not freed or was freed
+// too early.
 func (l *Late) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,8 +66,7 @@ func (l *Late) Close() error {
 	return errors.Join(append(l.misuse, l.Emulator.Close())...)
 }
 
-// settle does all queued work. If there is any, the call that settles misuses the
-// driver.
+// settle does all queued work. If there is any, the call that settles has misused the driver.
 func (l *Late) settle(call string) {
 	for _, s := range l.streams {
 		if n := len(s.queue); n > 0 {
@@ -117,8 +115,8 @@ func (l *Late) push(stream any, w lateWork) error {
 	return l.broken
 }
 
-// latePaces are the paces that streams switch between: standstill, one item whenever
-// work is queued anywhere, and all items at once.
+// latePaces are the paces between which streams switch: standstill, one item whenever work is
+// queued anywhere, and all items at once.
 var latePaces = []int{0, 0, 1, 1 << 20}
 
 // wait runs work on s until it has done the given number of items. s may be nil.
@@ -141,10 +139,10 @@ func (l *Late) NewStream() (any, error) {
 	return s, nil
 }
 
-// NewUrgentStream returns a stream with an empty queue, which is as late as any other.
+// NewUrgentStream returns a stream with an empty queue, which runs as late as any other.
 func (l *Late) NewUrgentStream() (any, error) { return l.NewStream() }
 
-// DestroyStream ends a stream. All its work must be done.
+// DestroyStream destroys a stream. All its work must be done.
 func (l *Late) DestroyStream(stream any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,8 +167,7 @@ func (l *Late) Synchronize(stream any) error {
 // NewEvent returns an event. All events record the time.
 func (l *Late) NewEvent(bool) (any, error) { return new(lateEvent), nil }
 
-// Record makes the event happen, and record the time, when the work queued so far is
-// done.
+// Record makes the event happen, and record the time, once the work queued so far is done.
 func (l *Late) Record(ev, stream any) error {
 	e, s := ev.(*lateEvent), stream.(*lateStream)
 	if err := l.push(s, lateWork{run: func() error { return l.Emulator.Record(&e.event, nil) }}); err != nil {
@@ -182,7 +179,7 @@ func (l *Late) Record(ev, stream any) error {
 	return nil
 }
 
-// WaitEvent queues a wait for the event as it is recorded now.
+// WaitEvent queues a wait for the event as recorded so far.
 func (l *Late) WaitEvent(stream, ev any) error {
 	l.mu.Lock()
 	e := ev.(*lateEvent)
@@ -228,7 +225,7 @@ func (l *Late) FreeHost(p unsafe.Pointer) error {
 	return l.Emulator.FreeHost(p)
 }
 
-// CopyToDevice queues a copy. It reads memory that is not page-locked at once.
+// CopyToDevice queues a copy. If host memory is not page-locked, it reads it immediately.
 func (l *Late) CopyToDevice(stream any, dst uintptr, dstStride int, src unsafe.Pointer, srcStride, width, height int) error {
 	if err := l.fails("CopyToDevice"); err != nil {
 		return err
@@ -248,7 +245,7 @@ func (l *Late) CopyToDevice(stream any, dst uintptr, dstStride int, src unsafe.P
 	}})
 }
 
-// CopyToHost queues a copy. It waits for copies to memory that is not page-locked.
+// CopyToHost queues a copy. If host memory is not page-locked, it waits for the copy.
 func (l *Late) CopyToHost(stream any, dst unsafe.Pointer, dstStride int, src uintptr, srcStride, width, height int) error {
 	if err := l.fails("CopyToHost"); err != nil {
 		return err
@@ -289,8 +286,7 @@ func (l *Late) Fill(stream any, dst uintptr, value byte, bytes int64) error {
 	}})
 }
 
-// Launch queues a launch, or returns an error if the launch exceeds the limits of real
-// devices.
+// Launch queues a launch, or returns an error if the launch exceeds real devices' limits.
 func (l *Late) Launch(stream, k any, grid, block cuda.Dim, shared int, args []uint64) error {
 	f := k.(kernel)
 	if err := l.admit(f, grid, block, shared, args); err != nil {

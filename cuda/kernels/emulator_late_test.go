@@ -83,7 +83,7 @@ func TestLateWaits(t *testing.T) {
 	if *l.host != 4 {
 		t.Errorf("the copy read %d when it was queued", *l.host)
 	}
-	// The emulator reads other host memory at once, and writes to it before it returns.
+	// The emulator reads other host memory immediately, and writes to it before it returns.
 	b := byte(5)
 	must(t, l.CopyToDevice(l.first, l.device, 1, unsafe.Pointer(&b), 1, 1, 1))
 	b = 6
@@ -94,8 +94,8 @@ func TestLateWaits(t *testing.T) {
 	must(t, l.free(t))
 }
 
-// With a seed other than 0, work that lacks a wait runs early in some runs and late in
-// others; work with a wait is always in order.
+// With a seed other than 0, work that lacks a wait runs early in some runs and late in others; work
+// with a wait always runs in order.
 func TestLateOrders(t *testing.T) {
 	seen := map[byte]bool{}
 	for seed := range uint64(32) {
@@ -124,7 +124,7 @@ func TestLateOrders(t *testing.T) {
 	}
 }
 
-// An error names each thing that is released too early.
+// An error names each thing that was released too early.
 func TestLateMisuse(t *testing.T) {
 	for name, misuse := range map[string]func(l *late){
 		"DestroyStream": func(l *late) { _ = l.DestroyStream(l.first) },

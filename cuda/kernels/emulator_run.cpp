@@ -1,6 +1,6 @@
-// This file runs a grid: one block after the other, and the threads of a block in
-// turns. A thread runs until it ends or waits for others. A waiting thread has a stack
-// of its own; threads that never wait share one.
+// This file runs a grid: one block after the other, and the threads of a block in turn. A thread
+// runs until it ends or waits for others. A waiting thread has its own stack; threads that never
+// wait share one.
 
 // Jumps from stack to stack are intended.
 #undef _FORTIFY_SOURCE
@@ -36,8 +36,8 @@ enum State { idle, running, at_block, at_warp, trapped };
 
 const size_t stack_bytes = 256 << 10;
 
-// The emulator enters a context once. From then on it leaves and resumes the fiber by
-// jumps, which save the system calls of swapping contexts.
+// The emulator enters a context once. After that it leaves and resumes the fiber by jumps, which
+// avoids the system calls of swapping contexts.
 struct Fiber {
 	ucontext_t context;
 	bool entered = false;

@@ -7,8 +7,7 @@
 extern "C" {
 #endif
 
-// retime_kernel returns a kernel and the number of its parameters, or null if there is
-// none.
+// retime_kernel returns a kernel and the number of its parameters, or null if it does not exist.
 const void *retime_kernel(const char *module, const char *name, int *args);
 
 // retime_launch runs a kernel to its end and returns null or an error message. If

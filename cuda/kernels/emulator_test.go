@@ -37,8 +37,7 @@ func TestAllKernelsAreListed(t *testing.T) {
 	}
 }
 
-// The constants equal those of the Go code, and the lists name the kernels of the
-// files.
+// The constants equal the Go code's, and the lists name all kernels of the files.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	out, err := exec.Command("go", "run", "./generate", "-constants", "constants.cuh", "-check").CombinedOutput()
 	if err != nil {
@@ -46,7 +45,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	}
 }
 
-// share_weights has no code for other numbers of hypotheses than a frame can have.
+// share_weights has code only for the numbers of hypotheses that a frame can have.
 func TestSharesOfTooFewHypotheses(t *testing.T) {
 	e := NewEmulator()
 	k, err := e.Kernel("choose", "share_weights")

@@ -1,26 +1,26 @@
-// The costs of the hypotheses, the energies that follow from the costs, and the means of
-// both on the cells of the choice.
+// The costs of the hypotheses, the energies that follow from them, and the means of both over the
+// cells of the choice.
 
 #include "hypothesis.cuh"
 
 enum { lanes = 32, cell_side = 1 << choice_bits };
 
-// A Strip is the part of the guides that a block works on. A lane adds up differences along
-// a column, and the lanes at the edges only help their neighbours.
+// Strip is the part of the guides that a block works on. A lane adds up differences along a column;
+// the lanes at the edges only help their neighbours.
 template <int radius>
 struct Strip {
 	enum {
 		side = 2 * radius + 1,
 		columns = (lanes - 2 * radius) & ~(cell_side - 1),
-		turns = radius == 1 ? 10 : radius == 2 ? 8 : 4, // so that rows is a multiple of a cell's side
+		turns = radius == 1 ? 10 : radius == 2 ? 8 : 4, // chosen to make rows a multiple of a cell's side
 		rows = turns * side - 2 * radius,
 		cells_across = columns / cell_side,
 		cells = cells_across * (rows / cell_side)
 	};
 };
 
-// kept returns v such that the compiler keeps it in a register: it would compute it again
-// for each row.
+// kept returns v, and makes the compiler keep it in a register instead of computing it again for
+// each row.
 __device__ inline int32_t kept(int32_t v) {
 #ifdef __CUDA_ARCH__
 	v = __shfl_sync(0xffffffff, v, threadIdx.x);
@@ -28,8 +28,8 @@ __device__ inline int32_t kept(int32_t v) {
 	return v;
 }
 
-// A Column is what a hypothesis shows in a column of the guides, row by row. A row's quads
-// are asked for while the row above is compared, and its motion a row earlier.
+// Column is what a hypothesis shows in a column of the guides, row by row. A row's quads are loaded
+// while the previous row is compared, and its motion one row earlier still.
 template <int radius>
 struct Column {
 	typedef Strip<radius> S;
@@ -59,13 +59,13 @@ struct Column {
 
 	// ask reads the motion of the row after row.
 	__device__ void ask(int row, bool inner) {
-		// Beyond the first and the last row, these repeat.
+		// Rows repeat before the first and after the last.
 		if (inner || (uint32_t)(row + dy) < (uint32_t)(height - 1)) from += width;
 		next_motion = *from;
 	}
 
-	// next looks at row y, which is row i of a turn. inner says that it and two more lie
-	// inside the guides.
+	// next looks at row y, which is row i of a turn. inner is set if it and the two rows after it
+	// are inside the guides.
 	__device__ void next(int i, bool inner) {
 		Vec v = motion, bend = {0, 0};
 		if (bent) bend = bends[i * lanes];
@@ -75,8 +75,8 @@ struct Column {
 		y++;
 	}
 
-	// turn sets sums to those of the next rows, the first of which is row. inner says that
-	// all that the turn asks for lies inside the guides.
+	// turn sets sums to the sums of the next rows, starting with row. inner is set if everything
+	// that the turn loads is inside the guides.
 	__device__ void turn(uint16_t *sums, int row, bool inner) {
 #pragma unroll
 		for (int i = 0; i < side; i++) {
@@ -111,8 +111,8 @@ __device__ void add_columns(uint16_t *sums, const Comparison &c, const Hypothesi
 			} while (row < S::rows && column.y < limit);
 }
 
-// Cells holds the choice's cells: energies, motions and sums of messages by cell, then
-// hypothesis, two sums in a word; and the made frame's brightness.
+// Cells holds the choice's cells: energies, motions and sums of messages by cell, then hypothesis,
+// with two sums in a word; and the made frame's brightness.
 struct Cells {
 	int16_t *energies;
 	Vec *motions;
@@ -120,9 +120,9 @@ struct Cells {
 	uint8_t *guide;
 };
 
-// A Strip's memory, in the order of alignments: motions of cells, by cell, then hypothesis;
-// sums along columns, by hypothesis, row and lane; the least costs of pixels; and energies of
-// cells.
+// Memory divides a strip's shared memory, in the order of alignments: motions of cells, by cell,
+// then hypothesis; sums along columns, by hypothesis, row and lane; the lowest costs of pixels; and
+// energies of cells.
 template <int radius>
 struct Memory {
 	typedef Strip<radius> S;
@@ -136,8 +136,8 @@ struct Memory {
 		leasts = sums + n * S::rows * lanes;
 		energies = (int16_t *)(leasts + S::rows * S::columns);
 	}
-	// pair sets the sums over the squares around two pixels of a row, of which the first is in
-	// an even column.
+	// pair sets the sums over the squares around two adjacent pixels of a row, the first in an even
+	// column.
 	__device__ void pair(int h, int row, int column, uint32_t *first, uint32_t *second) const {
 		const uint32_t *words = (const uint32_t *)(sums + (h * S::rows + row) * lanes + column);
 		const uint32_t low = 0x01, high = 0x0100, either = 0x0101; // halves of a word
@@ -149,7 +149,7 @@ struct Memory {
 	}
 };
 
-// Inverses are those of the numbers of pixels in squares.
+// Inverses holds the inverses of the numbers of pixels in squares.
 template <int radius>
 struct Inverses {
 	uint32_t of[(2 * radius + 1) * (2 * radius + 1) + 1];
@@ -188,7 +188,7 @@ __device__ Vec sum_motions(const Hypothesis &hypothesis, const Vec *all, int wid
 }
 
 // weigh sets energy h to the energy of hypothesis h. The cost of a hypothesis is the mean
-// disagreement over a square of 2*radius+1 pixels, as far as it lies inside. weigh also makes
+// disagreement over a square of 2*radius+1 pixels, or its part inside the guides. weigh also makes
 // the cells.
 template <int radius>
 __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend_field, const Hypothesis *list, int flows, int16_t *energies,
@@ -206,7 +206,7 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 		for (int y = threadIdx.y; y <= S::turns * S::side; y += n)
 			strip_bends[y * lanes + threadIdx.x] = bend_field[(size_t)clamp_to(top - radius + y, 0, height - 1) * width + clamp_to(left - radius + (int)threadIdx.x, 0, width - 1)];
 	__syncthreads();
-	// A mean of one value is the value with this one, too.
+	// With this inverse, the mean of a single value is that value as well.
 	for (int k = thread; k <= S::side * S::side; k += threads) inverses.of[k] = k > 1 ? (uint32_t)reciprocal(k) : UINT32_MAX;
 	add_columns<radius>(memory.sums, compared_by(mine.kind, quads, size, phase), mine, motions, strip_bends + threadIdx.x, bend_field != 0, width, height, left, top);
 	__syncthreads();
@@ -293,15 +293,15 @@ __device__ void weigh(const uint32_t *quads, const Vec *motions, const Vec *bend
 	}
 }
 
-// Each kernel sets the energies of the hypotheses with the cost's radius, and the cells'
-// energies, motions and guide; it sets the sums to 0. quads are those of A, B, and, if
-// there are hypotheses that one neighbour shows, of the pictures before and after. Quads,
-// motions and energies lie one after the other. bends may be null. flows is the number of
-// projected hypotheses. total grows by the least cost of a projected one at each pixel.
-// Blocks are 32 threads for each hypothesis, with the shared memory that Memory divides.
+// Each kernel sets the energies of the hypotheses with the cost's radius, and the cells' energies,
+// motions and guide; it sets the sums to 0. quads holds the quads of A, B, and, if there are
+// hypotheses that only one neighbour shows, of the pictures before and after. Quads, motions and
+// energies are stored one after the other. bends may be null. flows is the number of projected
+// hypotheses. total grows by the lowest cost of a projected one at each pixel. Blocks are 32
+// threads for each hypothesis, with the shared memory that Memory divides.
 //
-// The largest radius serves the largest guides, which keep a device busy. Smaller guides lose
-// more by fewer registers than 64.
+// The largest radius is for the largest guides, which keep a device busy. Smaller guides would lose
+// more if threads had fewer than 64 registers.
 #define ENERGIES(radius)                                                                                                       \
 	extern "C" __global__ void __launch_bounds__(radius == 4 ? most_threads : lanes * max_hypotheses, 2) energies_##radius(                 \
 		const uint32_t *quads, const Vec *motions, const Vec *bends, const Hypothesis *list, int flows, int16_t *energies,      \

@@ -6,11 +6,11 @@
 
 enum { tile_width = 32, tile_height = 16, rows = 8, halo_width = tile_width + 2, halo_height = tile_height + 2 };
 
-// warp_error sets error z to the error along flow z, and trust z to the trust that
-// follows from it. The pictures and flows lie one after the
-// other, each width by height without gaps. Pictures 0 and 1 belong to the interval; 2
-// and 3 come before and after it. Even flows begin at picture 0, odd ones at picture 1.
-// The first inner flows lead to the other of these two, the rest to the picture beyond.
+// warp_error sets error z to the error along flow z, and trust z to the trust that follows from it.
+// Pictures and flows are stored one after the other, each width by height without gaps. Pictures 0
+// and 1 belong to the interval; 2 and 3 come before and after it. Even flows begin at picture 0,
+// odd ones at picture 1. The first inner flows lead to the other of these two, the rest to the
+// picture beyond.
 extern "C" __global__ void warp_error(const uint8_t *pictures, const Vec *flows, int inner, uint16_t *errors, uint16_t *trust,
                                       const uint16_t *trust_table, int trust_entries, int width, int height) {
 	__shared__ uint16_t differences[halo_height][halo_width];

@@ -3,14 +3,13 @@
 #include "fill.cuh"
 #include "motion.cuh"
 
-// fill_nearest replaces the vectors of motion z whose bit in known is clear by the
-// nearest vector whose bit is set, by Euclidean distance. Of equally near vectors it
-// takes the one furthest left, and of those the uppermost; if no vector is known, it
-// sets zero. The bits, and holes, the number of clear bits, are as arrive_flow leaves
-// them.
+// fill_nearest replaces the vectors of motion z whose bit in known is clear by the nearest vector
+// whose bit is set, by Euclidean distance. Among equally near vectors it takes the leftmost, and
+// among those the uppermost; if no vector is known, it stores zero. arrive_flow sets known and
+// holes, the number of clear bits.
 //
-// A thread looks at its own column, then at the columns one pixel further away on both
-// sides, as long as a vector there could be as near as the nearest one found.
+// A thread looks at its own column, then at the columns one pixel further away on both sides, as
+// long as a vector there could be nearer than the nearest found so far, or as near.
 extern "C" __global__ void fill_nearest(Vec *motions, const uint32_t *known, const unsigned long long *holes, int width, int height) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
 	if (x >= width || y >= height) return;

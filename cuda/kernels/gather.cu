@@ -1,5 +1,5 @@
-// The motions that count at each pixel of the guides, with package warp's bits. What reads them
-// need not compare them again.
+// The motions that count at each pixel of the guides, with the same bits as package warp. Their
+// readers need not compare them again.
 
 #include "guess.cuh"
 #include "hypothesis.cuh"
@@ -7,8 +7,8 @@
 // Blocks are small, because a warp with short lists waits for the end of its block.
 enum { threads = 64 };
 
-// A Draft is a List in the making, in shared memory. The drafts of a block's threads lie by guess,
-// then thread.
+// Draft is a List being made, in shared memory. The drafts of a block's threads are stored by
+// guess, then thread.
 struct Draft {
 	Vec *motions;
 	uint32_t *packed;
@@ -25,12 +25,12 @@ struct Draft {
 	}
 };
 
-// A Grid is the guides' grid with the motions and weights on it.
+// Grid is the guides' grid with the motions and weights on it.
 struct Grid {
 	const Vec *motions;
 	const Hypothesis *list;
 	const uint16_t *weights;
-	const uint8_t *fixed; // certainty that a pixel lies still; may be null
+	const uint8_t *fixed; // certainty that a pixel is still; may be null
 	int hypotheses, width, height, level;
 };
 
@@ -65,8 +65,8 @@ __device__ int gather(const Grid &g, const Draft &list, int x, int y) {
 			w[k] += joins ? w[h] : 0;
 			w[h] = joins ? 0 : w[h];
 		}
-		// No other joins a hypothesis that has no share or has joined another: it is further
-		// away than any motion is long.
+		// Moved this far, further than any motion is long, nothing else joins a hypothesis that has
+		// no share or has joined another.
 		if (w[h] == 0) v[h].x = INT32_MIN;
 	}
 	bool beyond = g.hypotheses > both - 1;
@@ -87,8 +87,8 @@ __device__ int gather(const Grid &g, const Draft &list, int x, int y) {
 	return kept;
 }
 
-// attract returns where guess i of a list of n moves among the others, and how dense they are around
-// it. square is the radius, squared.
+// attract returns where guess i of a list of n moves among the others, and how dense they are
+// around it. square is the squared radius.
 __device__ Vec attract(const Draft &list, int n, int i, float square, float *density) {
 	Guess own = list.get(i);
 	float x = 0, y = 0, sum = 0, dense = 0;
@@ -104,15 +104,15 @@ __device__ Vec attract(const Draft &list, int n, int i, float square, float *den
 		x += attraction * dx;
 		y += attraction * dy;
 	}
-	const int above = 1 << 12; // parts of motions are less, and so round to the nearest
+	const int above = 1 << 12; // fractions of motions are smaller, so this rounds to the nearest
 	float inverse = __frcp_rn(sum);
 	*density = dense;
 	Vec to = {own.v.x + (int32_t)(x * inverse + (above + 0.5f)) - above, own.v.y + (int32_t)(y * inverse + (above + 0.5f)) - above};
 	return to;
 }
 
-// shift moves the n guesses of a list to where they are dense, and returns the number of those that
-// differ then.
+// shift moves the n guesses of a list to where they are dense, and returns how many different ones
+// remain.
 __device__ int shift(const Draft &list, int n, int level) {
 	if (n < 2) return n;
 	float radius = (float)(shift_radius >> level), densities[max_hypotheses], most = 0;
@@ -138,9 +138,9 @@ __device__ int shift(const Draft &list, int n, int level) {
 	return kept;
 }
 
-// list_guesses sets the motions that count at each pixel, shifted; the other words of their guesses;
-// and their number. level is the guides'. Blocks are 64 by 1 threads, with shared memory for a motion
-// and a share for each thread and each hypothesis, and one more.
+// list_guesses sets the shifted motions that count at each pixel, the other words of their guesses,
+// and their number. level is the guides' level. Blocks are 64 by 1 threads, with shared memory for
+// a motion and a share for each thread and each hypothesis, and one more.
 extern "C" __global__ void __launch_bounds__(threads) list_guesses(
 	const Vec *motions, const Hypothesis *hypotheses, int count, int flows, const uint16_t *weights, const uint8_t *fixed, int width, int height, int level,
 	Vec *to, uint32_t *packed, uint8_t *counts) {

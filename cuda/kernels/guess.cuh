@@ -1,4 +1,4 @@
-// The motions that count at a pixel of the guides, with package warp's bits.
+// The motions that count at a pixel of the guides, with the same bits as package warp.
 #pragma once
 
 #include "motion.cuh"
@@ -6,8 +6,7 @@
 // Seen is the set of neighbours that show a guess.
 enum Seen { seen_in_first = 1, seen_in_second = 2, seen_in_both = 3 };
 
-// A Guess is a motion, its share, the neighbours that show it, and whether the bend
-// applies to it.
+// Guess is a motion, its share, the neighbours that show it, and whether the bend applies to it.
 struct Guess {
 	Vec v;
 	uint32_t share;
@@ -15,7 +14,7 @@ struct Guess {
 	bool bent;
 };
 
-// pack puts all of a guess but its motion into a word: a share is below 2^16.
+// pack packs a guess without its motion into a word: a share is below 2^16.
 __device__ inline uint32_t pack(uint32_t share, int seen, bool bent) { return share << 3 | seen << 1 | bent; }
 
 __device__ inline Guess unpack(Vec v, uint32_t packed) {
@@ -23,7 +22,7 @@ __device__ inline Guess unpack(Vec v, uint32_t packed) {
 	return g;
 }
 
-// A List has the guesses of a pixel: number k is at first + k*size.
+// List holds the guesses of a pixel: number k is at first + k*size.
 struct List {
 	const Vec *motions;
 	const uint32_t *packed;
@@ -33,7 +32,7 @@ struct List {
 	__device__ Guess get(int k) const { return unpack(motions[first + k * size], packed[first + k * size]); }
 };
 
-// Guesses are those of all pixels of the guides, and how many a pixel has.
+// Guesses holds the guesses of all pixels of the guides, and how many each pixel has.
 struct Guesses {
 	const Vec *motions;
 	const uint32_t *packed;

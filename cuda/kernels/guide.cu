@@ -1,5 +1,5 @@
-// The guide of a frame: its luma in 8 bits, halved some times, as package warp's Luma and
-// Halve make it.
+// The guide of a frame: its luma in 8 bits, halved level times, as package warp's Luma and Halve
+// make it.
 
 #include "motion.cuh"
 
@@ -42,7 +42,7 @@ static __device__ void make_guide(uint8_t *guide, int width, int height, int lev
 }
 
 // guide_u8 and guide_u16 set guide, of width by height samples, to the luma of a frame of
-// frame_width by frame_height in planes of one stride, halved level times, 2 at most.
+// frame_width by frame_height in planes of equal stride, halved level times, at most 2.
 #define GUIDE(name, T) \
 	extern "C" __global__ void name(uint8_t *guide, int width, int height, int level, const T *first, const T *second, const T *third, \
 			int stride, int frame_width, int frame_height, int shift, int mask, const uint8_t *tone, int rgb) { \

@@ -1,15 +1,14 @@
-// Hypotheses about the motion through each pixel of the guides, with package
-// warp's bits.
+// Hypotheses about the motion through each pixel of the guides, with the same bits as package warp.
 #pragma once
 
 #include "motion.cuh"
 
-// A Hypothesis describes one motion for every pixel: the one in plane number plane of the
-// motions, read (dx, dy) pixels away. kind is projected, neighbour, or only_first or
-// only_second, which one neighbour shows. Hypotheses come in this order.
+// Hypothesis describes one motion for every pixel: the one in plane number plane of the motions,
+// read (dx, dy) pixels away. kind is projected, neighbour, or only_first or only_second, which only
+// one neighbour shows. Hypotheses come in this order.
 //
-// Being stationary, which moves nowhere, is none of them: the choice leaves it no share, and
-// cover alone gives it pixels. It counts between the projected ones and the neighbours.
+// Being stationary is not a hypothesis: the choice leaves it no share, and only cover gives it
+// pixels. In lists it comes between the projected ones and the neighbours.
 struct alignas(16) Hypothesis {
 	int32_t kind, plane, dx, dy;
 };
@@ -26,14 +25,14 @@ HOST_DEVICE bool same(Vec a, Vec b) {
 // bends reports whether the common acceleration applies to hypotheses of a kind.
 HOST_DEVICE bool bends(int kind) { return kind == projected || kind == neighbour; }
 
-// covered_share returns the weight out of 256 that a certainty of up to 255 gives to what
-// lies still.
+// covered_share returns the weight, out of 256, that a certainty of up to 255 gives to what is
+// still.
 HOST_DEVICE uint32_t covered_share(uint32_t certainty) { return certainty + (certainty >> 7); }
 
-// A Comparison says how a hypothesis shows in the pictures: along a motion v through a place
-// of the made frame, near is read at part times v beyond the place, and far at way times v
-// beyond near. Both of an interval's pictures show it, or one picture and the one beyond.
-// half is what rounds the product of v and part.
+// Comparison is how a hypothesis shows in the pictures: along a motion v through a place of the
+// made frame, near is read at part times v from the place, and far at way times v from near. Either
+// both of an interval's pictures show it, or one picture and the one beyond. half rounds the
+// product of v and part.
 struct Comparison {
 	const uint32_t *near, *far; // quads
 	int32_t part, way;
@@ -41,8 +40,8 @@ struct Comparison {
 	bool both;
 };
 
-// compared_by returns how a hypothesis shows in the quads of A, B, and the pictures before
-// and after, which lie one after the other.
+// compared_by returns how a hypothesis shows in the quads of A, B, and the pictures before and
+// after, which are stored one after the other.
 HOST_DEVICE Comparison compared_by(int kind, const uint32_t *quads, size_t size, int32_t phase) {
 	if (kind == only_first) {
 		Comparison c = {quads, quads + 2 * size, -phase, -1, phase_one / 2, false};
@@ -52,21 +51,21 @@ HOST_DEVICE Comparison compared_by(int kind, const uint32_t *quads, size_t size,
 		Comparison c = {quads + size, quads + 3 * size, phase_one - phase, 1, phase_one / 2, false};
 		return c;
 	}
-	// The negative of toward's, so ties go down.
+	// The negative of what toward returns, so ties go down.
 	Comparison c = {quads, quads + size, -phase, 1, phase_one / 2 - 1, true};
 	return c;
 }
 
-// A Showing is a place of the made frame in the two pictures of a Comparison: the places'
-// quads, and their positions, which lie inside. If the pictures do not show the place, fixed
-// is the disagreement, and otherwise negative.
+// Showing is a place of the made frame in the two pictures of a Comparison: the places' quads, and
+// their positions, which are inside. If the pictures do not show the place, fixed is the
+// disagreement, and otherwise negative.
 struct Showing {
 	uint32_t near, far;
 	int32_t nx, ny, fx, fy, fixed;
 };
 
-// look returns what shows (x, y), in 1/256 pixel, along v. fixed is the Showing's, if the
-// pictures show the place.
+// look returns what shows (x, y), in 1/256 pixel, along v. If the pictures show the place, the
+// result has the given fixed.
 __device__ inline Showing look(const Comparison &c, int width, int height, int32_t x, int32_t y, Vec v, int32_t fixed) {
 	Showing s;
 	s.nx = x + (int32_t)(wide_product(v.x, c.part, c.half) >> 16);
@@ -75,7 +74,7 @@ __device__ inline Showing look(const Comparison &c, int width, int height, int32
 	s.fy = s.ny + c.way * v.y;
 	s.fixed = fixed;
 	const int32_t right = (width - 1) << position_bits, bottom = (height - 1) << position_bits;
-	// Few places lie outside.
+	// Few places are outside.
 	if (((uint32_t)s.nx > (uint32_t)right) | ((uint32_t)s.ny > (uint32_t)bottom) | ((uint32_t)s.fx > (uint32_t)right) | ((uint32_t)s.fy > (uint32_t)bottom)) {
 		bool in_near = inside(width, height, s.nx, s.ny), in_far = inside(width, height, s.fx, s.fy);
 		if (c.both)
@@ -98,15 +97,15 @@ __device__ inline uint32_t disagreement(const Showing &s) {
 	return s.fixed < 0 ? d : (uint32_t)s.fixed;
 }
 
-// Gates holds package warp's gates, which have one number of entries: the energies of
-// hypotheses beside their costs, indexed by the least cost of a projected one.
+// Gates holds package warp's gates, tables of equal length: what the energies of hypotheses have in
+// addition to their costs, indexed by the lowest cost of a projected one.
 struct Gates {
 	const int16_t *neighbour, *only;
 	int entries;
 };
 
-// A Gate is how the hypotheses of a kind pass: an energy is the cost beyond a projected
-// one's, of at least low, halved if halve is 1, plus the table's entry, and at least least.
+// Gate is how the hypotheses of a kind are admitted: an energy is the cost minus the lowest
+// projected one's, at least low, halved if halve is 1, plus the table's entry, and at least least.
 struct Gate {
 	const int16_t *table; // or null
 	int32_t low, halve, least, last;
@@ -118,7 +117,7 @@ HOST_DEVICE Gate gate_of(const Gates &g, int kind) {
 	return gate;
 }
 
-// energy_of returns the energy of a hypothesis of the given cost if the least cost of a
+// energy_of returns the energy of a hypothesis with the given cost if the lowest cost of a
 // projected one is least.
 __device__ inline int16_t energy_of(const Gate &g, int32_t cost, int32_t least) {
 	int32_t e = max(cost - least, g.low) >> g.halve;
@@ -126,10 +125,9 @@ __device__ inline int16_t energy_of(const Gate &g, int32_t cost, int32_t least) 
 	return (int16_t)min(max(e, g.least), most_energy);
 }
 
-// Blocks of 32 threads for each hypothesis are bounded by most_threads. With bounds as if a
-// multiprocessor held two blocks of 576 threads, a thread takes 56 registers, and a
-// multiprocessor holds three blocks of twelve hypotheses. Turing's multiprocessors have no more
-// than 1024 threads.
+// most_threads bounds blocks of 32 threads for each hypothesis. With bounds as if a multiprocessor
+// held two blocks of 576 threads, a thread takes 56 registers, and a multiprocessor holds three
+// blocks of twelve hypotheses. Turing's multiprocessors have at most 1024 threads.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 enum { most_threads = 32 * max_hypotheses };
 #else

@@ -32,16 +32,16 @@ struct Region {
 	int mask_stride, width, height;
 };
 
-// blocked reports whether a walk continues through p: in the first pass through any
-// hole pixel, in the second only through pixels that the first did not reach.
+// blocked reports whether a walk continues through (x, y): in the first pass through any hole
+// pixel, in the second only through pixels that the first did not reach.
 __device__ bool blocked(const Region &r, int x, int y, bool second) {
 	uint8_t m = r.mask[(size_t)y * r.mask_stride + x];
 	return second ? m == unreached : m != 0;
 }
 
-// propagate fills 32 pixels in a block of as many columns, whose rows of threads share
-// the directions. So neighbouring threads follow parallel lines, which are about
-// equally long. partial holds a weight and the planes' sums for each thread.
+// propagate fills 32 pixels in a block with as many columns, whose rows of threads share the
+// directions. So neighbouring threads follow parallel lines of about equal length. partial holds a
+// weight and the planes' sums for each thread.
 template <typename T>
 __device__ void propagate(const Region &r, uint32_t count, const Planes<T> &p, const Direction *directions, int n, bool second,
                           uint32_t *rest) {
@@ -145,8 +145,7 @@ __device__ void store(const Region &r, uint32_t count, const Planes<T> &p, const
 	}
 }
 
-// Holes are those of a group of planes: count of them, unless there are none, or nothing but
-// holes.
+// Holes holds the holes of a group of planes. count is 0 if everything is a hole.
 template <typename T>
 struct Holes {
 	Planes<T> planes;
@@ -174,10 +173,10 @@ __device__ Holes<T> holes_of(T *p0, T *p1, T *p2, T *p3, int planes, int stride,
 	holes_of(g##_p0, g##_p1, g##_p2, g##_p3, g##_planes, g##_stride, g##_list, g##_count, g##_mask, g##_width,          \
 	         g##_height, g##_blurred, g##_rest)
 
-// The three kernels run one after the other, the first of them twice, in blocks of 32
-// columns, with shared memory for a weight and planes sums for each thread. Blocks of layer
-// 0 fill the holes of a group of planes, and those of layer 1 of another. rest must be 0
-// before; the first pass sets it to 1 if the second one has work to do.
+// The three kernels run one after the other, the first of them twice, in blocks of 32 columns, with
+// shared memory for a weight and planes sums for each thread. Blocks of layer 0 fill the holes of
+// one group of planes, and blocks of layer 1 those of another. rest must start at 0; the first pass
+// sets it to 1 if the second has work to do.
 #define INPAINT(suffix, T)                                                                                              \
 	extern "C" __global__ void propagate_##suffix(HOLES(T, group), HOLES(T, other), const Direction *directions, int n, \
 	                                              int second) {                                                         \

@@ -4,7 +4,7 @@
 #include "constants.cuh"
 #include "host_device.cuh"
 
-// A Direction is a direction of propagation, with the fields of inpaint.Direction.
+// Direction is a direction of propagation, with the fields of inpaint.Direction.
 struct alignas(16) Direction {
 	int32_t vertical, sign, slope, step;
 };

@@ -2,10 +2,9 @@
 
 #include "sampler.cuh"
 
-// extend_margin sets the coefficients of the margin around a plane of width by height,
-// to whose first coefficient pixels points. It uses a thread for each: y counts the
-// rows with the margin, and x the columns, without those of the plane in the rows of
-// the plane.
+// extend_margin sets the coefficients of the margin around a plane of width by height. coefficients
+// points to the plane's first one. It uses one thread for each: y counts the rows including the
+// margin, and x the columns, without the plane's own in the rows of the plane.
 extern "C" __global__ void extend_margin(float *coefficients, int stride, int width, int height) {
 	int y = (int)(blockIdx.y * blockDim.y + threadIdx.y) - coefficient_margin;
 	int i = blockIdx.x * blockDim.x + threadIdx.x;

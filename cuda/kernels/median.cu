@@ -1,21 +1,21 @@
-// The medians of motions, with package warp's bits.
+// The medians of motions, with the same bits as package warp.
 
 #include "motion.cuh"
 
 __device__ int32_t median3(int32_t a, int32_t b, int32_t c) { return max(min(a, b), min(max(a, b), c)); }
 
-// A Column is three values in order.
+// Column is three values in ascending order.
 struct Column {
 	int32_t least, middle, most;
 };
 
-// column returns v and two values in order.
+// column inserts v into two values in order.
 __device__ Column column(int32_t less, int32_t more, int32_t v) {
 	Column c = {min(less, v), max(less, min(more, v)), max(more, v)};
 	return c;
 }
 
-// medians sets the medians of two pixels side by side, which have columns 1 and 2 in common.
+// medians sets the medians of two adjacent pixels, which have columns 1 and 2 in common.
 __device__ void medians(int32_t *m, const Column *c) {
 	int32_t low = max(c[1].least, c[2].least), high = min(c[1].most, c[2].most);
 	int32_t less = min(c[1].middle, c[2].middle), more = max(c[1].middle, c[2].middle);
@@ -26,7 +26,7 @@ __device__ void medians(int32_t *m, const Column *c) {
 	}
 }
 
-// square_medians sets the medians of two by two pixels from the four by four around.
+// square_medians sets the medians of two by two pixels from the four by four around them.
 __device__ void square_medians(int32_t m[2][2], const int32_t v[4][4]) {
 	Column upper[4], lower[4];
 #pragma unroll
@@ -39,7 +39,7 @@ __device__ void square_medians(int32_t m[2][2], const int32_t v[4][4]) {
 	medians(m[1], lower);
 }
 
-// put_pair sets one motion or two side by side.
+// put_pair stores one motion, or two adjacent ones.
 __device__ void put_pair(Vec *dst, Vec a, Vec b, bool two) {
 	if (two && (uintptr_t)dst % (2 * sizeof(Vec)) == 0) {
 		*(int4 *)dst = make_int4(a.x, a.y, b.x, b.y);
@@ -49,10 +49,10 @@ __device__ void put_pair(Vec *dst, Vec a, Vec b, bool two) {
 	if (two) dst[1] = b;
 }
 
-// median_motions sets the motions of dst to the medians of the components of those of src
-// over three by three pixels, with repeated edges, and motion number mean to the mean of
-// the first 1<<log, rounded down. Layer 0 of the grid makes those and their mean, and each
-// further layer one further motion. A thread makes two by two pixels.
+// median_motions sets the motions of dst to the medians of src's components over three by three
+// pixels, with repeated edges, and motion number mean to the mean of the first 1<<log, rounded
+// down. Layer 0 of the grid makes those and their mean, and each further layer one further motion.
+// A thread makes two by two pixels.
 extern "C" __global__ void __launch_bounds__(256, 4) median_motions(Vec *__restrict__ dst, const Vec *__restrict__ src, int log, int mean, int width, int height) {
 	int x = 2 * (blockIdx.x * blockDim.x + threadIdx.x), y = 2 * (blockIdx.y * blockDim.y + threadIdx.y);
 	if (x >= width || y >= height) return;

@@ -1,4 +1,4 @@
-// Positions, motions and differences between guides, with package warp's bits.
+// Positions, motions and differences between guides, with the same bits as package warp.
 #pragma once
 
 #include "constants.cuh"
@@ -7,7 +7,7 @@
 // Positions are fixed-point numbers in 1/position_one sample, phases in 1/phase_one
 // interval, and differences between guides in 1/difference_one grey level.
 
-// A Vec is a motion in 1/256 pixel.
+// Vec is a motion in 1/256 pixel.
 struct alignas(8) Vec {
 	int32_t x, y;
 };
@@ -32,8 +32,8 @@ HOST_DEVICE int32_t toward(int32_t v, int32_t phase) {
 
 HOST_DEVICE int clamp_to(int v, int low, int high) { return v < low ? low : v > high ? high : v; }
 
-// cell_before returns the last cell of size pixels whose centre lies at or before pixel i,
-// and the distance of i from that centre in 1/(2*size) cell.
+// cell_before returns the last cell of size pixels whose centre is at or before pixel i, and the
+// distance of i from that centre in 1/(2*size) cell.
 HOST_DEVICE int cell_before(int i, int size, int *part) {
 	int twice = 2 * i + 1 - size; // twice the distance from the first centre
 	int c = twice < 0 ? -1 : twice / (2 * size);
@@ -48,9 +48,8 @@ HOST_DEVICE bool inside(int width, int height, int32_t x, int32_t y) {
 	       (uint32_t)(y + position_one / 2) <= (uint32_t)height << position_bits;
 }
 
-// settle splits a position into an index and a fraction, after moving it to the edge if
-// it lies outside. step is the distance to the next sample, 0 if that sample has no
-// weight.
+// settle splits a position into an index and a fraction, after moving it to the edge if it is
+// outside. step is the distance to the next sample, or 0 if that sample's weight is zero.
 HOST_DEVICE void settle(int32_t position, int n, int *index, uint32_t *fraction, int *step) {
 	int i = position >> position_bits;
 	uint32_t f = position & (position_one - 1);
@@ -76,8 +75,8 @@ HOST_DEVICE uint32_t lookup(const uint8_t *pix, int width, int height, int32_t x
 	return top * (position_one - fy) + bottom * fy;
 }
 
-// A quad holds the four samples around a place between them: the upper left one in its low
-// byte, then the right one, and the two below. The edges' samples repeat.
+// A quad holds the four samples around a place between them: the upper left one in its low byte,
+// then the upper right one, and the two below. The edges' samples repeat.
 
 // quad_at returns the quad whose first sample is (x, y).
 HOST_DEVICE uint32_t quad_at(const uint8_t *pix, int width, int height, int x, int y) {
@@ -86,7 +85,7 @@ HOST_DEVICE uint32_t quad_at(const uint8_t *pix, int width, int height, int x, i
 	return p[0] | p[right] << 8 | q[0] << 16 | (uint32_t)q[right] << 24;
 }
 
-// between_four returns what lookup does, from the quad of the place's first sample.
+// between_four returns the same as lookup, from the quad of the place's first sample.
 __device__ inline uint32_t between_four(uint32_t quad, int32_t x, int32_t y) {
 	uint32_t fx = x & (position_one - 1), fy = y & (position_one - 1);
 	uint32_t weights = position_one + fx * 0xffff; // position_one - fx, and fx in the high half
@@ -94,10 +93,10 @@ __device__ inline uint32_t between_four(uint32_t quad, int32_t x, int32_t y) {
 	return top * (position_one - fy) + bottom * fy;
 }
 
-// quad_of returns the number of the quad at (x, y), in 1/256 pixel, which lies inside.
+// quad_of returns the number of the quad at (x, y), in 1/256 pixel, which must be inside.
 HOST_DEVICE int quad_of(int width, int32_t x, int32_t y) { return (y >> position_bits) * width + (x >> position_bits); }
 
-// lookup_quad returns what lookup does, from the picture's quads.
+// lookup_quad returns the same as lookup, from the picture's quads.
 __device__ inline uint32_t lookup_quad(const uint32_t *quads, int width, int height, int32_t x, int32_t y) {
 	x = min(max(x, 0), (width - 1) << position_bits);
 	y = min(max(y, 0), (height - 1) << position_bits);

@@ -1,4 +1,4 @@
-// The mask of overlays, which lie still over a moving picture.
+// The mask of overlays, which are still on top of a moving picture.
 
 #include "overlay.cuh"
 
@@ -11,12 +11,11 @@ enum {
 	halo_height = tile_height + 2 * overlay_square
 };
 
-// overlay_mask sets mask to the certainty that each pixel belongs to an overlay, at
-// least the value of given, which may be null. The guides lie one after the other. The
-// two of the interval come first; third and fourth are the numbers of two others. flow
-// leads from the first to the second, and beyond from these to the pictures before and after;
-// it may be null. Blocks are 32 by 8 threads for tiles of 32 by 16
-// pixels.
+// overlay_mask sets mask to the certainty that each pixel belongs to an overlay, but at least to
+// the value of given, which may be null. The guides are stored one after the other. The interval's
+// two come first; third and fourth are the numbers of two others. flow leads from the first to the
+// second, and beyond leads from these to the pictures before and after; beyond may be null. Blocks
+// are 32 by 8 threads for tiles of 32 by 16 pixels.
 extern "C" __global__ void overlay_mask(uint8_t *mask, const uint8_t *given, const uint8_t *guides, int third, int fourth,
                                         const Vec *flow, const Vec *beyond, int width, int height, int level) {
 	__shared__ uint8_t marks[halo_height][halo_width];

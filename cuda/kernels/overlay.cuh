@@ -1,11 +1,11 @@
-// Detection of overlays, which lie still over a moving picture, with package warp's
-// bits.
+// Detection of overlays, which are still on top of a moving picture, with the same bits as package
+// warp.
 #pragma once
 
 #include "motion.cuh"
 
 // OverlayGuides holds the guides of an interval and of two more frames, the flow from a to b, and
-// those beyond the interval, or null.
+// the flows beyond the interval, or null.
 struct OverlayGuides {
 	const uint8_t *a, *b, *c, *d;
 	const Vec *flow, *beyond;
@@ -38,7 +38,7 @@ HOST_DEVICE int still_contrast(const OverlayGuides &g, int x, int y) {
 	return contrast >= overlay_contrast && most_of(contrast >> overlay_coding, overlay_noise) >= change ? contrast : 0;
 }
 
-// moves_probe reports whether a motion is one of the surroundings.
+// moves_probe reports whether a motion is large enough to show that the surroundings move.
 HOST_DEVICE bool moves_probe(Vec v) {
 	return v.x >= overlay_motion || -v.x >= overlay_motion || v.y >= overlay_motion || -v.y >= overlay_motion;
 }
@@ -49,7 +49,7 @@ HOST_DEVICE bool misfit(const OverlayGuides &g, int x, int y, int contrast) {
 	int reach = overlay_reach >> g.level, near = 3 * reach / 4, votes = 0;
 	uint32_t here = (uint32_t)g.a[(size_t)y * g.width + x] << 16;
 	for (int i = 0; i < 8; i++) {
-		// Four probes lie along the axes, and four along the diagonals.
+		// Four probes are on the axes, and four on the diagonals.
 		int along = i & 1 ? -1 : 1, across = i & 2 ? -1 : 1, dx, dy;
 		if (i < 4) {
 			dx = i & 2 ? 0 : along * reach;

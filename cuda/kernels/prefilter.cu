@@ -1,10 +1,10 @@
 // B-spline coefficients, computed by filters along columns and rows that read and write
 // each sample once. There are two kinds of kernels:
 //
-// columns and rows filter by one pole. A block loads a subregion of LANES lines into
-// shared memory, with the part of its neighbours that it needs, and a thread filters
-// one line of it. src and dst must not overlap. spare is the offset, in values, of a
-// periodic line's extra room in shared memory.
+// columns and rows filter by one pole. A block loads a subregion of LANES lines into shared memory,
+// with the part of its neighbours that it needs, and each thread filters one line of it. src and
+// dst must not overlap. spare is the offset, in values, of a periodic line's extra room in shared
+// memory.
 //
 // whole_columns and whole_rows filter by all poles if whole lines fit in shared memory.
 // A thread filters a subregion of a line, and the block waits when one subregion needs
@@ -21,7 +21,7 @@ struct alignas(16) Chunk {
 	T v[kSamples];
 };
 
-// Packed has as many samples as a Chunk, of another type.
+// Packed holds as many samples as a Chunk, of another type.
 template <typename In, typename T>
 struct alignas(sizeof(In) * Chunk<T>::kSamples) Packed {
 	In v[Chunk<T>::kSamples];
@@ -121,9 +121,9 @@ __device__ void columns(const In *src, int src_stride, T *dst, int dst_stride, i
 	filter_region<LANES>(line, q, boundary, height, a, b, tile + spare + lane);
 }
 
-// RowLine is a Line whose tile has the samples of a lane one after the other, from the
-// first byte of a chunk on. Lanes are an odd number of chunks apart, so that eight
-// threads read chunks from different banks.
+// RowLine is a Line whose tile has the samples of a lane one after the other, starting at the first
+// byte of a chunk. Lanes are an odd number of chunks apart, so that eight threads read chunks from
+// different banks.
 template <typename T>
 struct RowLine {
 	int lo, hi;
@@ -156,9 +156,9 @@ struct RowLine {
 	__device__ T source(int i) const { return src[i]; }
 };
 
-// load_rows fetches samples [lo, hi) of count rows of the given width, and the rest of
-// the last one's chunk. Sample x goes to place(x) of the tile, whose rows lie stride
-// values apart. A thread takes the same chunks of every row.
+// load_rows fetches samples [lo, hi) of count rows of the given width, and the rest of the last
+// sample's chunk. Sample x goes to place(x) of the tile, whose rows are stride values apart. A
+// thread takes the same chunks of every row.
 template <typename T, typename Place>
 __device__ void load_rows(T *tile, int stride, Place place, const T *src, int src_stride, int lo, int hi, int width, int count) {
 	const int kSamples = Chunk<T>::kSamples;
@@ -181,7 +181,7 @@ __device__ void load_rows(T *tile, int stride, Place place, const T *src, int sr
 	}
 }
 
-// store_rows writes samples [lo, hi) back, and no others.
+// store_rows writes back samples [lo, hi) and no others.
 template <typename T, typename Place>
 __device__ void store_rows(const T *tile, int stride, Place place, T *dst, int dst_stride, int lo, int hi, int count) {
 	const int kSamples = Chunk<T>::kSamples;
@@ -229,9 +229,8 @@ __device__ void rows(const T *src, int src_stride, T *dst, int dst_stride, int w
 	store_rows(tile, stride, place, dst + (size_t)y0 * dst_stride, dst_stride, a, b, count);
 }
 
-// WholeColumn is a Line whose tile has all samples of LANES lines, with room for a
-// sample after each subregion, so that threads that are subregions apart use different
-// banks.
+// WholeColumn is a Line whose tile has all samples of LANES lines, with room for a sample after
+// each subregion, so that threads that work subregions apart use different banks.
 template <typename T, int LANES>
 struct WholeColumn {
 	int lo, hi;
@@ -273,8 +272,8 @@ struct WholeRow {
 	__device__ T source(int i) const { return read(i); }
 };
 
-// filter_line filters a line by all poles, with a thread for each subregion. poles has
-// z, the border factor and the truncation index of each pole.
+// filter_line filters a line by all poles, with a thread for each subregion. poles holds z, the
+// border factor and the truncation index of each pole.
 template <typename T, typename Line>
 __device__ void filter_line(Line &line, bool active, const T *poles, int count, int boundary, int length, int region) {
 	int a = region * kRegion, b = min(a + kRegion, length);
@@ -336,8 +335,8 @@ __device__ void whole_columns(const T *src, int src_stride, T *dst, int dst_stri
 	}
 }
 
-// whole_rows filters LANES rows by all poles. The rows lie stride values apart in the
-// tile: a number of chunks that is 8 / LANES modulo 8, which avoids conflicts of banks.
+// whole_rows filters LANES rows by all poles. The rows are stride values apart in the tile: a
+// number of chunks that is 8 / LANES modulo 8, which avoids bank conflicts.
 template <typename T, int LANES>
 __device__ void whole_rows(const T *src, int src_stride, T *dst, int dst_stride, int width, int height,
 	const T *poles, int count, int boundary, int stride) {

@@ -125,9 +125,8 @@ HOST_DEVICE void anticausal_run(Line &line, T z, T c, int begin, int end) {
 	}
 }
 
-// period_start returns the sum over the causal outputs that follow the end of a
-// periodic line, which equal those from its beginning on: first(i) for i less than q.n
-// and length.
+// period_start returns the sum over the causal outputs that follow the end of a periodic line,
+// which equal the outputs from its beginning on: first(i) for i less than q.n and length.
 template <typename T, typename First>
 HOST_DEVICE T period_start(First first, const Pole<T> &q, int length) {
 	T c = 0;
@@ -136,10 +135,10 @@ HOST_DEVICE T period_start(First first, const Pole<T> &q, int length) {
 	return c;
 }
 
-// anticausal_start returns the coefficient after subregion [a, b), or the last one of
-// the line if b ends it. The tile must hold causal outputs from b-1 on (equation 20).
-// before is the output at sample length-2, if the line has one, and period the result
-// of period_start; they count only near the end (table 3).
+// anticausal_start returns the coefficient after subregion [a, b), or the line's last one if b ends
+// the line. The tile must hold causal outputs from b-1 on (equation 20). before is the output at
+// sample length-2, if the line has one, and period the result of period_start; they matter only
+// near the end (table 3).
 template <typename T, typename Line>
 HOST_DEVICE T anticausal_start(const Line &line, const Pole<T> &q, int boundary, int length, int b, T before, T period) {
 	auto tile = [&](int i) { return line.read(i); };
@@ -163,9 +162,9 @@ HOST_DEVICE void anticausal_region(Line &line, const Pole<T> &q, int length, int
 	anticausal_run(line, q.z, c, a, b);
 }
 
-// filter_region stores the coefficients of subregion [a, b). The tile must reach from
-// at most max(a-n, 0) to min(b+n, length). If the boundary is periodic, spare needs
-// room for q.n values, STEP apart.
+// filter_region stores the coefficients of subregion [a, b). The tile must reach from max(a-n, 0)
+// or before to min(b+n, length). If the boundary is periodic, spare needs room for q.n values, STEP
+// apart.
 template <int STEP, typename T, typename Line>
 HOST_DEVICE void filter_region(Line &line, const Pole<T> &q, int boundary, int length, int a, int b, T *spare) {
 	int hi = b + q.n < length ? b + q.n : length;

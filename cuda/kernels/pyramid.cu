@@ -1,5 +1,5 @@
-// The levels of two pictures for the dense inverse search. Each level has its border,
-// which repeats its outermost samples.
+// The levels of two pictures for the dense inverse search. Each level has a border that repeats its
+// outermost samples.
 
 #include "dis.cuh"
 
@@ -11,9 +11,9 @@ static __device__ bool border_word(int height, int pitch, int *x, int *y) {
 	return *x < pitch - border_size && *y < height + border_size;
 }
 
-// pyramid_base sets level 0 of picture z to a or b, of src_width by src_height samples,
-// which it extends to width by height by repeating the last column and row. base points
-// to sample (0, 0) of picture 0, and picture 1 lies distance bytes further on.
+// pyramid_base sets level 0 of picture z to a or b, of src_width by src_height samples, which it
+// extends to width by height by repeating the last column and row. base points to sample (0, 0) of
+// picture 0; picture 1 is distance bytes further on.
 extern "C" __global__ void pyramid_base(uint8_t *base, size_t distance, int width, int height, int pitch,
 		const uint8_t *a, int a_stride, const uint8_t *b, int b_stride, int src_width, int src_height) {
 	int x, y;
@@ -28,8 +28,8 @@ extern "C" __global__ void pyramid_base(uint8_t *base, size_t distance, int widt
 // taps returns the sum of four samples, weighted 1, 3, 3, 1.
 static __device__ int taps(int a, int b, int c, int d) { return a + d + 3 * (b + c); }
 
-// pyramid_halve sets a level, of width by height samples, from the finer one. Both
-// pointers point to sample (0, 0) of picture 0.
+// pyramid_halve makes a level, of width by height samples, from the finer one. Both pointers point
+// to sample (0, 0) of picture 0.
 extern "C" __global__ void pyramid_halve(uint8_t *level, const uint8_t *finer, size_t distance, int width, int height, int pitch, int finer_pitch) {
 	int x, y;
 	if (!border_word(height, pitch, &x, &y)) return;

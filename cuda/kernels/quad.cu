@@ -1,8 +1,8 @@
-// The quads of pictures, from which one access reads all that an interpolation needs.
+// The quads of pictures, from which a single access reads all that an interpolation needs.
 
 #include "motion.cuh"
 
-// make_quads sets the quads of picture z. Pictures and their quads lie one after the other,
+// make_quads sets the quads of picture z. Pictures and their quads are stored one after the other,
 // each width by height without gaps.
 extern "C" __global__ void make_quads(uint32_t *quads, const uint8_t *pictures, int width, int height) {
 	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

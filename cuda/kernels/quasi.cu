@@ -1,5 +1,5 @@
-// Coefficients of the quasi-interpolant of the element of Zwart and Powell, with package
-// warp's bits.
+// Coefficients of the quasi-interpolant of the element of Zwart and Powell, with the same bits as
+// package warp.
 
 #include "sampler.cuh"
 

@@ -8,8 +8,8 @@
 // Blocks are small, because a warp with short lists waits for the end of its block.
 enum { threads = 64 };
 
-// A Plane is a plane of the made frame and of its neighbours, with the neighbours'
-// coefficients, margin included.
+// Plane is a plane of the made frame and of its neighbours, with the neighbours' coefficients,
+// margin included.
 template <typename T>
 struct Plane {
 	T *out;
@@ -17,7 +17,7 @@ struct Plane {
 	const float *coefficients_a, *coefficients_b;
 };
 
-// A Group has up to four planes of one size, and the samples that neither neighbour shows.
+// Group holds up to four planes of one size, and the samples that neither neighbour shows.
 template <typename T>
 struct Group {
 	Plane<T> plane[4];
@@ -25,11 +25,11 @@ struct Group {
 	uint8_t *mask;
 	uint32_t *list, *listed;
 
-	// at is a sequence of choices, because a table would lie in slow memory.
+	// at is a sequence of choices, because a table would be in slow memory.
 	__device__ Plane<T> at(int i) const { return i == 0 ? plane[0] : i == 1 ? plane[1] : i == 2 ? plane[2] : plane[3]; }
 };
 
-// A Reading is a position in a neighbour, in 1/256 sample.
+// Reading is a position in a neighbour, in 1/256 sample.
 struct Reading {
 	int32_t x, y;
 };
@@ -39,21 +39,21 @@ __device__ bool within(Reading r, int width, int height) {
 	       r.y <= (height << position_bits) - position_one / 2;
 }
 
-// well_within reports whether r lies so far inside a picture, which has sides of edge
-// samples at least, that the same motion leads inside in planes of any subsampling.
+// well_within reports whether r is so far inside a picture, whose sides have at least edge samples,
+// that the same motion leads inside in planes of any subsampling.
 enum { edge = 4 };
 
 __device__ bool well_within(Reading r, int width, int height) {
 	return (uint32_t)r.x <= (uint32_t)(width - edge) << position_bits && (uint32_t)r.y <= (uint32_t)(height - edge) << position_bits;
 }
 
-// An Origin is the place of a block's first sample, in 1/256 sample, for guesses that are
-// straight and for those that are bent.
+// Origin is the place of a block's first sample, in 1/256 sample, for straight guesses and for bent
+// ones.
 struct Origin {
 	int32_t x, y, bent_x, bent_y;
 };
 
-// A View is a group's samples as the guides' motions lead to them.
+// View describes how the guides' motions lead to a group's samples.
 struct View {
 	int width, height, sx, sy, level;
 	int32_t phase;
@@ -75,15 +75,15 @@ struct View {
 	}
 };
 
-// A Sight is a guess as the neighbours show it: how much each counts.
+// Sight is how much a guess counts in each neighbour.
 struct Sight {
 	uint64_t first, second;
-	bool shown; // whether a neighbour has the place inside
+	bool shown; // whether the place is inside a neighbour
 };
 
 // sight returns how a guess shows at its readings. A reading inside its picture counts
-// inside_factor times as much as one more than half a sample outside. well says that both lie
-// well within.
+// inside_factor times as much as one more than half a sample outside. well is set if both are known
+// to be well within.
 __device__ Sight sight(const Guess &g, Reading first, Reading second, const View &view, bool well) {
 	Sight s;
 	parts(g, view.phase, &s.first, &s.second);
@@ -103,15 +103,15 @@ __device__ float quotient(float n, float d, float inverse) {
 	return __fmaf_rn(__fmaf_rn(-q, d, n), inverse, q);
 }
 
-// A Whole is what the readings of a pixel count together, its inverse, whether a neighbour
-// shows any, and whether all lie well within.
+// Whole is the total weight of a pixel's readings, its inverse, whether a neighbour shows any, and
+// whether all are well within.
 struct Whole {
 	float sum, inverse;
 	bool shown, well;
 };
 
-// sum_up returns the whole of a pixel's guesses. well says that it is known that all readings lie
-// well within.
+// sum_up returns the Whole of a pixel's guesses. well is set if all readings are known to be well
+// within.
 __device__ Whole sum_up(const List &list, const Origin &o, const View &view, bool well) {
 	Whole whole;
 	whole.shown = list.n > 0;
@@ -139,8 +139,8 @@ __device__ Whole sum_up(const List &list, const Origin &o, const View &view, boo
 	return whole;
 }
 
-// accumulate adds w times the block of samples at r, in each of n planes of neighbour b or
-// of a, to the sums. There are at most most planes. well says that r lies well within.
+// accumulate adds w times the block of samples at r, in each of n planes of neighbour b or of a, to
+// the sums. n is at most most. well is set if r is well within.
 template <typename T, int bw, int bh, int most>
 __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n, bool b, const Group<T> &group, bool spline, const float4 *taps, Reading r,
                            float w, bool well) {
@@ -185,9 +185,9 @@ __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n
 	}
 }
 
-// render makes a block of bw by bh samples of each of a group's planes, at (x, y), from a
-// pixel's guesses. If all readings lie outside their pictures, render sets mask and lists the
-// samples. It returns whether all readings lie well within, which well says if it is known.
+// render makes a block of bw by bh samples of each of a group's planes, at (x, y), from a pixel's
+// guesses. If all readings are outside their pictures, render sets mask and lists the samples. It
+// returns whether all readings are well within, which well says if it is known.
 template <typename T, int bw, int bh>
 __device__ bool render(const Group<T> &group, const List &list, Vec bend, int level, int x, int y, bool spline, const float4 *taps, int32_t phase,
                        float limit, bool well) {
@@ -216,7 +216,7 @@ __device__ bool render(const Group<T> &group, const List &list, Vec bend, int le
 			Guess g = list.get(k);
 			Reading readings[2] = {view.first(g, o), view.second(g, o)};
 			Sight s = sight(g, readings[0], readings[1], view, whole.well);
-			// One copy of the code serves both neighbours, for the sake of the cache of instructions.
+			// A single copy of the code serves both neighbours, to save instruction cache.
 #pragma unroll 1
 			for (int b = 0; b < 2; b++) {
 				float w = quotient((float)(b ? s.second : s.first), whole.sum, whole.inverse);
@@ -239,10 +239,9 @@ __device__ bool render(const Group<T> &group, const List &list, Vec bend, int le
 	return whole.well;
 }
 
-// render_groups makes one or two groups of planes. A pixel of the guides makes side by side
-// samples of the first group and, if it is the first of those that share them, cw by ch
-// samples of the second. The weights of a B-spline are copied, because threads read them at places
-// far apart.
+// render_groups makes one or two groups of planes. A pixel of the guides makes side by side samples
+// of the first group and, if it is the first of the pixels that share them, cw by ch samples of the
+// second. The weights of a B-spline are copied, because threads read them at scattered places.
 template <typename T, int side, int cw, int ch>
 __device__ void render_groups(const Guesses &guesses, const Vec *bends, int guide_width, int level, const Group<T> &group, const Group<T> &other,
                               float4 *own_taps, const float4 *taps, int32_t phase, float limit) {
@@ -281,13 +280,13 @@ __device__ void render_groups(const Guesses &guesses, const Vec *bends, int guid
 			g##_listed                                                                                                          \
 	}
 
-// Each kernel renders a group of planes, of which a pixel of the guides covers a square,
-// and, if other_planes is above 0, a group of less resolution. For each group, o, a and b
-// point to the planes' samples in the made frame and in the neighbours, and ca and cb to the
-// neighbours' coefficients. motions, packed and counts are the guesses. taps holds the weights of a
-// B-spline; without it the coefficients are those of the element of Zwart and Powell. Blocks are 64
-// by 1 threads, with shared memory for taps. Large blocks of samples would take so many registers
-// that too few threads fit.
+// Each kernel renders a group of planes, in which a pixel of the guides covers a square, and, if
+// other_planes is above 0, a group of lower resolution. For each group, o, a and b point to the
+// planes' samples in the made frame and in the neighbours, and ca and cb to the neighbours'
+// coefficients. motions, packed and counts are the guesses. taps holds the weights of a B-spline;
+// without it, the coefficients belong to the element of Zwart and Powell. Blocks are 64 by 1
+// threads, with shared memory for taps. Large blocks of samples would take so many registers that
+// too few threads fit.
 #define RENDER(name, T, side, cw, ch)                                                                                          \
 	extern "C" __global__ void __launch_bounds__(threads, side == 4 ? 10 : 14) name(                                             \
 		GROUP_PARAMETERS(T, group), GROUP_PARAMETERS(T, other), const Vec *motions, const uint32_t *packed,                     \

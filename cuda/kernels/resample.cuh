@@ -7,7 +7,7 @@
 // covered returns the first old pixel that new pixel i, 2^s times as large, covers.
 HOST_DEVICE int covered(int i, int s) { return s <= 0 ? i >> -s : i << s; }
 
-// shrink returns v / 2^s to the nearest integer, ties away from zero, limited to 32
+// shrink returns v / 2^s rounded to the nearest integer, ties away from zero, and clamped to 32
 // bits.
 HOST_DEVICE int32_t shrink(int64_t v, int s) {
 	if (s <= 0) {
@@ -19,8 +19,7 @@ HOST_DEVICE int32_t shrink(int64_t v, int s) {
 	return (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
 }
 
-// A Guide is a flow with its weights. 2^sx columns and 2^sy rows of the flow make one
-// of the plane.
+// Guide is a flow with its weights. 2^sx columns and 2^sy rows of the flow make one of the plane.
 struct Guide {
 	const Vec *flow;
 	const uint16_t *weights;

@@ -1,22 +1,22 @@
-// Samples of a plane's B-spline coefficients, with package warp's bits.
+// Samples of a plane's B-spline coefficients, with the same bits as package warp.
 #pragma once
 
 #include "motion.cuh"
 #include "zp.cuh"
 
-// Coefficients continue by coefficient_margin beyond the edges of their plane.
+// Coefficients extend coefficient_margin beyond the edges of their plane.
 
-// travel returns the part of a motion on the guides' grid that is travelled at the
-// phase, in 1/256 sample of the plane. 2^level columns of the picture make one of the
-// grid, and 2^s one of the plane.
+// travel returns the part of a motion on the guides' grid that is travelled at the phase, in 1/256
+// sample of the plane. 2^level columns of the picture make one of the grid, and 2^s make one of the
+// plane.
 HOST_DEVICE int32_t travel(int32_t v, int32_t phase, int level, int s) {
 	int shift = 16 + s - level;
 	return (int32_t)(wide_product(v, phase, (int64_t)1 << (shift - 1)) >> shift);
 }
 
-// place_along returns the index, counted from the margin's first, of the first of the
-// four coefficients of a position in 1/256 sample, and sets the fraction. It leaves
-// room for more further samples.
+// place_along returns the index, counted from the margin's first, of the first of the four
+// coefficients for a position in 1/256 sample, and sets the fraction. It leaves room for more
+// further samples.
 HOST_DEVICE int place_along(int32_t position, int n, int more, uint32_t *fraction) {
 	int i = position >> position_bits, last = n + coefficient_margin - 3 - more;
 	*fraction = position & (position_one - 1);
@@ -66,10 +66,10 @@ HOST_DEVICE void add_block(float *sums, const float *p, int stride, const float 
 	for (int i = 0; i < width * height; i++) sums[i] += v[i] * w;
 }
 
-// zp_weights sets the weights of the seven coefficients of the element of Zwart and Powell
-// at the fractions, and their places after the first of four by four, as package warp does.
-// It is a call, because compilers would compute the weights ahead of the branch that knows
-// whether anybody needs them.
+// zp_weights sets the weights of the seven coefficients of the element of Zwart and Powell at the
+// fractions, and their offsets from the first of four by four, as package warp does. It is not
+// inlined: compilers would compute the weights before the branch that decides whether they are
+// needed.
 HOST_DEVICE_CALL void zp_weights(uint32_t fx, uint32_t fy, int stride, float *w, int *at) {
 	int nx = fx >> (position_bits - 1), ny = fy >> (position_bits - 1);
 	zp_weights_at((int)fx - nx * position_one, (int)fy - ny * position_one, nx + 1 + (ny + 1) * stride, stride, w, at);

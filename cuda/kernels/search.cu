@@ -1,22 +1,20 @@
 // The dense inverse search of a level: the vectors of its patches.
 //
-// Several lanes share a patch. A lane has four columns of it and some rows; it keeps
-// its part of the first picture and of the gradients in registers. The lanes of a warp
-// go through candidates and steps together, until no patch of the warp needs more. On
-// levels of few patches, several groups of lanes have the same patch, and each tries
-// another candidate.
+// Several lanes share a patch. A lane has four of its columns and some rows; it keeps its part of
+// the first picture and of the gradients in registers. The lanes of a warp go through candidates
+// and steps together, until no patch of the warp needs more. On levels with few patches, several
+// groups of lanes have the same patch, and each tries another candidate.
 
 #include "dis.cuh"
 
 static const unsigned all_lanes = 0xffffffff;
 static const int threads = 128;
 
-// These offsets lead to a patch's neighbours in the order in which the search tries
-// them.
+// around holds the offsets of a patch's neighbours in the order in which the search tries them.
 static const int around_count = 8;
 __constant__ Vec around[around_count] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1}};
 
-// KEEP has the compiler keep a pointer, which it would otherwise compute anew each time.
+// KEEP makes the compiler keep a pointer instead of computing it again each time.
 #ifdef __CUDA_ARCH__
 #define KEEP(pointer) asm("" : "+l"(pointer))
 #else
@@ -31,13 +29,13 @@ static __device__ __forceinline__ int total(int v) {
 	return v;
 }
 
-// Sums are sums over a patch: of the differences, in 1/16, of their squares, and of
-// their products with the gradients.
+// Sums holds sums over a patch: of the differences, in 1/16, of their squares, and of their
+// products with the gradients.
 struct Sums {
 	int d, dd, x, y;
 };
 
-// Patch is what a lane knows of its patch.
+// Patch is what a lane knows about its patch.
 template <int lanes>
 struct Patch {
 	enum { rows = 16 / lanes };
@@ -95,16 +93,15 @@ struct Patch {
 		a22 = (float)hxx * k;
 	}
 
-	// compare returns the sums for the vector v. It leaves out the products unless
-	// products is set.
+	// compare returns the sums for the vector v. It omits the products unless products is set.
 	template <bool products>
 	__device__ __forceinline__ Sums compare(Vec v) const {
 		const int outside = (patch_size - 1) * vector_one;
 		int px = clamp_to(x + v.x, -outside, right), py = clamp_to(y + v.y, -outside, bottom);
 		unsigned fx = fraction(px), fy = fraction(py);
 		unsigned across = (128 - fx) | fx << 16, down = (128 - fy) | fy << 8;
-		// A row's five samples lie in two words. Samples 0 to 3 and 1 to 4 become words
-		// of their own.
+		// A row's five samples are in two words. Samples 0 to 3 and 1 to 4 are moved into words of
+		// their own.
 		unsigned shift = (px >> vector_bits) & 3, first = 0x3210 + 0x1111 * shift, second = 0x4321 + 0x1111 * shift;
 		const uint8_t *p = other + ((py >> vector_bits) * pitch + (px >> vector_bits) - (int)shift);
 		unsigned above[4] = {};
@@ -144,7 +141,7 @@ struct Patch {
 	}
 };
 
-// Found is the best vector that the search of a patch has found so far.
+// Found is the best vector that the search has found for a patch so far.
 struct Found {
 	Vec v;
 	int cost;
@@ -152,11 +149,11 @@ struct Found {
 
 static __device__ bool same(Vec a, Vec b) { return a.x == b.x && a.y == b.y; }
 
-// none stands for a candidate that there is not.
+// none stands for a missing candidate.
 static __device__ Vec none() { return {INT32_MIN, INT32_MIN}; }
 
-// try_all replaces the vector of f by the first candidate of those that cost least, if
-// that costs less. All lanes of a patch see the same candidates.
+// try_all replaces the vector of f by the first of the cheapest candidates if it costs less. All
+// lanes of a patch see the same candidates.
 template <int lanes, int groups>
 static __device__ __forceinline__ void try_all(const Patch<lanes> &p, Found &f, const Vec *candidates, int count) {
 	int group = threadIdx.x / lanes % groups;
@@ -196,7 +193,7 @@ static __device__ __forceinline__ bool descend(const Patch<lanes> &p, Found &f, 
 		if (!going) continue;
 		int cost = patch_cost(s.d, s.dd, p.mean);
 		if (t > 0 && cost >= f.cost) {
-			// A descent from f.v would begin with the same step, and end.
+			// A descent from f.v would begin with the same step and end there.
 			fixed = true;
 			going = false;
 			continue;
@@ -217,9 +214,9 @@ static __device__ __forceinline__ bool descend(const Patch<lanes> &p, Found &f, 
 
 static const int reach_threads = 192;
 
-// reach finds, for patch x of direction z, the vector of whole pixels within radius that
-// costs least, where each pixel of its length has a toll. The high word of a result is
-// the cost, and the low one the vector's index in raster order.
+// reach finds, for patch x of direction z, the vector of whole pixels within radius that costs
+// least, with a toll for each pixel of its length. The high word of a result is the cost, and the
+// low one the vector's index in raster order.
 extern "C" __global__ void __launch_bounds__(reach_threads) reach(unsigned long long *least, const uint8_t *level, size_t distance,
 		int width, int height, int pitch, int columns, int stride, int radius, int mean) {
 	__shared__ unsigned long long best;
@@ -246,15 +243,14 @@ extern "C" __global__ void __launch_bounds__(reach_threads) reach(unsigned long 
 	if (threadIdx.x == 0) least[(size_t)blockIdx.z * gridDim.x + blockIdx.x] = best;
 }
 
-// coarse_vector returns twice the vector that the coarser level has at pixel (x, y) of
-// this one.
+// coarse_vector returns twice the vector that the coarser level has at pixel (x, y) of this one.
 static __device__ __forceinline__ Vec coarse_vector(const Vec *coarse, int width, int height, int x, int y) {
 	Vec v = coarse[(ptrdiff_t)(clamp_to(y, 0, height - 1) >> 1) * halved(width) + (clamp_to(x, 0, width - 1) >> 1)];
 	return {2 * v.x, 2 * v.y};
 }
 
-// search_first finds vectors from those of the coarser level, or from zero if coarse is
-// null, and from reach's results unless least is null.
+// search_first finds vectors from the coarser level's, or from zero if coarse is null, and from
+// reach's results unless least is null.
 template <int lanes, int groups>
 static __device__ __forceinline__ void search_first(Vec *vectors, uint32_t *states, const uint8_t *level, size_t distance, int width, int height, int pitch,
 		int columns, int count, int stride, const Vec *coarse, int candidates, int away, const unsigned long long *least, int radius, int iterations, int mean) {
@@ -290,10 +286,10 @@ static __device__ __forceinline__ void search_first(Vec *vectors, uint32_t *stat
 	}
 }
 
-// search_propagate improves vectors by those of the patches around each, and by that of
-// the other direction's patch to which a vector leads. from and from_states are those of
-// the round before. A candidate that is what it was a round ago has been tried before
-// and cannot win.
+// search_propagate tries to improve a vector with those of the patches around it, and with that of
+// the other direction's patch to which the vector leads. from and from_states come from the
+// previous round. A candidate that has not changed for a round has been tried before and cannot
+// win.
 template <int lanes, int groups>
 static __device__ __forceinline__ void search_propagate(Vec *vectors, uint32_t *states, const Vec *from, const uint32_t *from_states,
 		const uint8_t *level, size_t distance, int width, int height, int pitch, int columns, int count, int stride, int neighbours, int iterations, int mean) {
@@ -342,8 +338,8 @@ static __device__ __forceinline__ void search_propagate(Vec *vectors, uint32_t *
 	}
 }
 
-// The number in a kernel's name is that of the threads for a patch. Few do less twice;
-// many are sooner done with a level of few patches.
+// The number in a kernel's name is the number of threads per patch. With few threads, less work is
+// done twice; with many, a level of few patches is finished sooner.
 #define SEARCH(share, lanes, groups) \
 	extern "C" __global__ void __launch_bounds__(threads) first_##share(Vec *vectors, uint32_t *states, const uint8_t *level, size_t distance, \
 			int width, int height, int pitch, int columns, int count, int stride, const Vec *coarse, int candidates, int away, \

@@ -2,13 +2,12 @@
 // Schallauer and W. Bailer, "Fast GPU-based image warping and inpainting for frame
 // interpolation", GravisMa workshop, 2010.
 //
-// In shared memory, a block sums up the contributions of its tile of pixels to a window
-// of the destination, and adds them to the sums in global memory at the end. Pixels
-// that land outside the window add to global memory at once. Sums are integers, so
-// their order does not matter.
+// In shared memory, a block sums up the contributions of its tile of pixels to a window of the
+// destination, and adds them to the sums in global memory at the end. Pixels that land outside the
+// window are added to global memory directly. Sums are integers, so their order does not matter.
 //
-// Sums lie one quantity after the other: the weight, then the values. Sums of values
-// that may exceed 64 bits have a second half, a carry of 32 bits for each.
+// Sums are stored one quantity after the other: the weight, then the values. Sums of values that
+// may exceed 64 bits have a second half, a carry of 32 bits for each.
 
 #include "resample.cuh"
 #include "splat.cuh"
@@ -24,8 +23,7 @@ enum {
 	window_margin = 4
 };
 
-// The window holds 64-bit sums as two halves, because shared memory adds 32 bits at a
-// time.
+// The window holds 64-bit sums as two halves, because shared memory adds 32 bits at a time.
 __device__ void add_shared(uint32_t *low, uint32_t *high, uint64_t v) {
 	uint32_t l = (uint32_t)v, h = (uint32_t)(v >> 32);
 	uint32_t old = atomicAdd(low, l);
@@ -35,7 +33,7 @@ __device__ void add_shared(uint32_t *low, uint32_t *high, uint64_t v) {
 
 __device__ uint64_t sum_at(const uint32_t *low, const uint32_t *high, int i) { return (uint64_t)high[i] << 32 | low[i]; }
 
-typedef unsigned long long Sum; // as atomicAdd has it
+typedef unsigned long long Sum; // the type that atomicAdd takes
 
 __device__ void add_global(Sum *sum, uint32_t *carry, uint64_t v) {
 	if (!carry) {
@@ -46,13 +44,13 @@ __device__ void add_global(Sum *sum, uint32_t *carry, uint64_t v) {
 	if (old + v < old) atomicAdd(carry, 1u);
 }
 
-// A Corner is the place at which a block's window begins.
+// Corner is where a block's window begins.
 struct Corner {
 	int x, y;
 };
 
-// place_window puts the window over all landings of the block if it can hold them,
-// otherwise around the landing of the pixel in the middle of the tile.
+// place_window puts the window over all landings of the block if they fit, otherwise around the
+// landing of the pixel in the middle of the tile.
 __device__ Corner place_window(const Landing *l, const bool *present, int n, Landing middle) {
 	__shared__ int least[2], most[2];
 	int thread = threadIdx.y * tile_width + threadIdx.x;
@@ -82,8 +80,8 @@ __device__ Corner place_window(const Landing *l, const bool *present, int n, Lan
 	return c;
 }
 
-// splat adds a tile. Source s has s.at(x, y, &motion, &weight), which returns false for
-// pixels outside the picture, and s.value(x, y, k) for values 0 to N-1.
+// splat adds a tile. Source s has s.at(x, y, &motion, &weight), which returns false for pixels
+// outside the picture, and s.value(x, y, k) for values 0 to N-1.
 template <int N, bool carries, typename Source>
 __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, int height, int32_t phase) {
 	DYNAMIC_SHARED(uint32_t, halves);
@@ -139,8 +137,8 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 	}
 	__syncthreads();
 
-	// All sums of a thread are on their way before it looks for carries. If one loop did both,
-	// nvcc 11.8 would read some sums from the wrong place once it is unrolled.
+	// A thread adds all its sums before it looks at carries. If one loop did both, nvcc 11.8 would
+	// read some sums from the wrong place after unrolling.
 	const int turns = (window + threads - 1) / threads;
 	const uint32_t nowhere = UINT32_MAX;
 	Sum before[turns][N];
@@ -165,8 +163,8 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 			if (carries && to[j] != nowhere && before[j][n] + sum_at(low, high, (n + 1) * window + thread + j * threads) < before[j][n]) atomicAdd(&carry[n * size + to[j]], 1u);
 }
 
-// FlowSource is a flow, or the reverse of one, that moves along itself. A bias makes its
-// components non-negative.
+// FlowSource is a flow, or its reverse, that moves along itself. A bias makes its components
+// non-negative.
 struct FlowSource {
 	const Vec *flow;
 	const uint16_t *weights;
@@ -188,9 +186,9 @@ struct FlowSource {
 	}
 };
 
-// splat_flow moves flow z by phase, or by phase_one - phase if z is odd, with the
-// weights of trust z. From flow inner on, it moves their reverse. Flow z has the z-th
-// sums and carries. Components are at most bias in magnitude.
+// splat_flow moves flow z by phase, or by phase_one - phase if z is odd, with the weights of trust
+// z. From flow inner on, it moves the flows' reverse. Flow z has the z-th sums and carries.
+// Components are at most bias in magnitude.
 extern "C" __global__ void splat_flow(const Vec *flows, const uint16_t *trust, int inner, Sum *sums, uint32_t *carries,
                                       int width, int height, int32_t phase, int32_t bias) {
 	size_t size = (size_t)width * height, z = blockIdx.z;
@@ -198,8 +196,7 @@ extern "C" __global__ void splat_flow(const Vec *flows, const uint16_t *trust, i
 	splat<2, true>(s, sums + 3 * z * size, carries + 2 * z * size, width, height, z & 1 ? phase_one - phase : phase);
 }
 
-// PlaneSource is a set of up to four planes of one size that move along a flow on
-// another grid.
+// PlaneSource is up to four planes of equal size that move along a flow on another grid.
 template <typename T>
 struct PlaneSource {
 	const T *planes[4];
@@ -221,10 +218,9 @@ __device__ void splat_planes(const PlaneSource<T> *s, Sum *sums, uint32_t *carri
 	splat<N, sizeof(T) == 2>(*s, sums + (N + 1) * z * size, carries + N * z * size, width, height, z ? phase_one - phase : phase);
 }
 
-// Each kernel moves the planes of the first picture, a, along flow 0 by phase, and the
-// planes of the second, b, along flow 1 by phase_one - phase. Sums and carries of the
-// second picture come after those of the first. 2^sx columns and 2^sy rows of the
-// flows' grid make one of the planes.
+// Each kernel moves the planes of the first picture, a, along flow 0 by phase, and the planes of
+// the second, b, along flow 1 by phase_one - phase. Sums and carries of the second picture follow
+// those of the first. 2^sx columns and 2^sy rows of the flows' grid make one of the planes.
 #define SPLAT_PLANES(name, N, T)                                                                                   \
 	extern "C" __global__ void name(const T *a0, const T *a1, const T *a2, const T *a3, const T *b0, const T *b1, \
 	                                const T *b2, const T *b3, int stride, int width, int height, const Vec *flows, \

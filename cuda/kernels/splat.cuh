@@ -1,12 +1,12 @@
-// Forward splatting with package warp's bits: bilinear weights from the fractions of
+// Forward splatting with the same bits as package warp: bilinear weights from the fractions of
 // 1/256 pixel, times a photometric weight, summed exactly.
 #pragma once
 
 #include "motion.cuh"
 #include "divide.cuh"
 
-// A Landing is the destination of a pixel: the upper left one of four pixels, which may
-// be outside the picture, and the fractions beyond it.
+// Landing is the destination of a pixel: the upper left one of four pixels, which may be outside
+// the picture, and the fractions from there.
 struct Landing {
 	int32_t x, y;
 	uint32_t fx, fy;
@@ -26,7 +26,7 @@ HOST_DEVICE uint32_t share(const Landing &l, uint32_t weight, int k) {
 	return weight * y * x;
 }
 
-// A Wide is an unsigned sum that may exceed 64 bits.
+// Wide is an unsigned sum that may exceed 64 bits.
 struct Wide {
 	uint64_t high, low;
 };
@@ -37,7 +37,7 @@ HOST_DEVICE uint64_t high_product(uint64_t a, uint64_t b) {
 	return a1 * b1 + (middle >> 32) + (cross >> 32);
 }
 
-// mean_magnitude returns s/weight to the nearest integer, ties up. The quotient must be
+// mean_magnitude returns s/weight rounded to the nearest integer, ties up. The quotient must be
 // below 2^63.
 HOST_DEVICE uint64_t mean_magnitude(Wide s, uint64_t weight) {
 	uint64_t low = s.low + weight / 2;
@@ -56,12 +56,11 @@ HOST_DEVICE uint64_t mean_magnitude(Wide s, uint64_t weight) {
 	return quotient;
 }
 
-// Sums of components are sure to fit 64 bits with weights of up to vector_limit, and
-// sums of 16-bit samples with weights of up to sample_limit16. Sums of 8-bit samples
-// always fit.
+// Sums of components are sure to fit in 64 bits with weights of up to vector_limit, and sums of
+// 16-bit samples with weights of up to sample_limit16. Sums of 8-bit samples always fit.
 
-// mean_component returns sum/weight - bias to the nearest integer, ties away from zero.
-// Each component had bias added before it entered sum, so that none was negative.
+// mean_component returns sum/weight - bias rounded to the nearest integer, ties away from zero.
+// bias was added to each component to make it non-negative.
 HOST_DEVICE int32_t mean_component(Wide sum, uint64_t weight, uint32_t bias) {
 	if (weight <= vector_limit) {
 		int64_t s = (int64_t)(sum.low - weight * bias);
@@ -76,8 +75,7 @@ HOST_DEVICE int32_t mean_component(Wide sum, uint64_t weight, uint32_t bias) {
 	return (int32_t)(negative ? -m : m);
 }
 
-// about_inverse returns 1/v, with a relative error of at most 2^-23 if v lies between 1 and
-// 2^64.
+// about_inverse returns 1/v, with a relative error of at most 2^-23 if v is between 1 and 2^64.
 HOST_DEVICE float about_inverse(float v) {
 #ifdef __CUDA_ARCH__
 	float r;
@@ -88,8 +86,8 @@ HOST_DEVICE float about_inverse(float v) {
 #endif
 }
 
-// quick_means sets v to the means of two sums, and returns whether these are right: not if the
-// weight or a mean is unusually large.
+// quick_means sets v to the means of two sums, and returns whether they are right: they may not be
+// if the weight or a mean is unusually large.
 __device__ inline bool quick_means(Vec *v, uint64_t x, uint64_t y, uint64_t weight, uint32_t bias) {
 	uint32_t w = (uint32_t)weight;
 	float inverse = about_inverse((float)w), furthest = 0;
@@ -98,7 +96,7 @@ __device__ inline bool quick_means(Vec *v, uint64_t x, uint64_t y, uint64_t weig
 #pragma unroll
 	for (int n = 0; n < 2; n++) {
 		int64_t s = (int64_t)(sums[n] - (uint64_t)w * bias);
-		// The mean is (s+half)/weight, rounded down. It lies 0 to 1/2 above s/weight, and the
+		// The mean is (s+half)/weight, rounded down. It is 0 to 1/2 above s/weight, and the
 		// estimate of s/weight is at most 1/4 off if it is less than 2^19.
 		uint32_t half = (w - (s < 0)) / 2;
 		float estimate = (float)s * inverse;

@@ -1,6 +1,6 @@
-// The planes of a picture whose two kinds of chroma samples take turns, as a video decoder
-// leaves it. Samples of more than eight bits lie in the high bits of 16. A thread makes four
-// samples of a row of a plane, in one access if they are aligned.
+// The planes of a picture with alternating chroma samples, as a video decoder leaves it. Samples of
+// more than eight bits are in the high bits of 16. A thread makes four samples of a row of a plane,
+// with a single access if they are aligned.
 
 #include "host_device.cuh"
 

@@ -1,4 +1,4 @@
-// The vectors of still pixels become zero, as in package flow's KeepStill.
+// Sets the vectors of still pixels to zero, as package flow's KeepStill does.
 
 #include "motion.cuh"
 
@@ -11,9 +11,8 @@ enum {
 	halo_height = tile_height + 2 * radius
 };
 
-// keep_still sets both flows to zero at pixels around which the part of the square inside the
-// pictures is the same in a and b. Blocks are 32 by 8 threads for tiles of 32 by 16
-// pixels.
+// keep_still sets both flows to zero at pixels around which a and b are the same in the part of the
+// square inside the pictures. Blocks are 32 by 8 threads for tiles of 32 by 16 pixels.
 extern "C" __global__ void keep_still(Vec *forward, Vec *backward, const uint8_t *a, const uint8_t *b, int width, int height) {
 	__shared__ uint8_t differs[halo_height][halo_width], across[halo_height][tile_width];
 	int left = blockIdx.x * tile_width - radius, top = blockIdx.y * tile_height - radius;

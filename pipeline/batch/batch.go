@@ -1,5 +1,5 @@
-// Package batch converts many clips on one machine, several at a time. It keeps a
-// record of each clip, so that a batch that was stopped or killed can go on.
+// Package batch converts many clips on one machine, several at a time. It keeps a record of each
+// clip, so that a batch that was stopped or killed can be resumed.
 package batch
 
 import (
@@ -45,7 +45,7 @@ type Options struct {
 	Dir      string // directory of the records and the logs; Run creates it if it does not exist
 	Parallel int    // jobs at a time, up to 1024; 0 for one per four threads
 	Threads  int    // worker threads of all jobs together, up to 1024; 0 for one per processor
-	Resume   bool   // go on with the records in Dir, and skip the jobs that are done
+	Resume   bool   // continue with the records in Dir, and skip the jobs that are done
 	// Overwrite replaces existing outputs. Without Resume it also removes the records
 	// of an earlier batch in Dir.
 	Overwrite bool

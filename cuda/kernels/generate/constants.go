@@ -18,9 +18,8 @@ import (
 	"retime/warp"
 )
 
-// shared lists the constants, under the directory of the Go package that declares them.
-// A kernel's name for a constant is Go's in snake case, unless a colon introduces
-// another.
+// shared lists the constants, by the directory of the Go package that declares them. A kernel's
+// name for a constant is Go's name in snake case, unless another name follows a colon.
 var shared = []struct{ directory, names string }{
 	{"warp", `
 		positionBits positionOne PhaseOne differenceOne unseen hidden unseenBeyond
@@ -43,7 +42,7 @@ var shared = []struct{ directory, names string }{
 		HalfSymmetric:kHalfSymmetric WholeSymmetric:kWholeSymmetric Periodic:kPeriodic Constant:kConstant`},
 }
 
-// root is the path of the module from the directory in which go generate runs this
+// root is the path of the module, relative to the directory in which go generate runs this program.
 // program.
 const root = "../.."
 
@@ -80,8 +79,8 @@ func constantsHeader() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// module imports the module's packages from their sources, to evaluate their constants,
-// exported or not. Other packages do not affect the constants.
+// module imports the module's packages from source, to evaluate their constants, exported or not.
+// Other packages do not affect the constants.
 type module struct {
 	path   string
 	loaded map[string]*types.Package
@@ -111,14 +110,13 @@ func (m module) Import(path string) (*types.Package, error) {
 		files = append(files, f)
 	}
 	c := types.Config{Importer: m, IgnoreFuncBodies: true, Error: func(error) {}}
-	// Declarations of other packages are missing; a constant that needs one has no
-	// value.
+	// Declarations from other packages are missing; a constant that needs one gets no value.
 	m.loaded[path], _ = c.Check(path, set, files, nil)
 	return m.loaded[path], nil
 }
 
-// declare returns the declaration of a constant: an int, a wider integer if an int does
-// not hold the value, or a float.
+// declare returns the declaration of a constant: an int, a wider integer if the value does not fit,
+// or a float.
 func declare(name string, v constant.Value) (string, error) {
 	if n, exact := constant.Int64Val(constant.ToInt(v)); exact && v.Kind() == constant.Int {
 		if n > math.MaxInt32 {
@@ -136,7 +134,7 @@ func declare(name string, v constant.Value) (string, error) {
 
 var capital = regexp.MustCompile(`[A-Z]`)
 
-// snake returns a Go name in the style of the kernels: weightOne becomes weight_one.
+// snake converts a Go name to the style of the kernels: weightOne becomes weight_one.
 func snake(name string) string {
 	return strings.ToLower(strings.TrimPrefix(capital.ReplaceAllString(name, "_$0"), "_"))
 }

@@ -61,8 +61,7 @@ func run(constants, emulator, include string, check bool) error {
 	return nil
 }
 
-// put writes text to a file or, with check, returns an error unless the file holds
-// text.
+// put writes text to a file or, if check is set, returns an error unless the file holds text.
 func put(name string, text []byte, check bool) error {
 	now, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

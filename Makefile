@@ -70,6 +70,21 @@ endef
 build: deps ## build bin/retime
 	@$(GO) build -o bin/retime ./cmd/retime
 
+# The C library needs no FFmpeg and no OpenCV, so neither their flags nor make deps.
+LIBRETIME := build/libretime
+RELEASE    = $(shell sed -n 's/^const release = "v\(.*\)"/\1/p' cmd/retime/version.go)
+LIB_GO     = GOFLAGS="$(filter-out -tags% -ldflags%,$(GOFLAGS))" $(GO) build
+LIB_FLAGS  = -s -w -X main.version=$(RELEASE)
+
+.PHONY: libretime
+libretime: ## build build/libretime, the C library with its header and its pkg-config file
+	@mkdir -p $(LIBRETIME)/include $(LIBRETIME)/lib/pkgconfig
+	@$(LIB_GO) -buildmode=c-shared -ldflags="$(LIB_FLAGS) -extldflags=-Wl,-soname,libretime.so.0" -o $(LIBRETIME)/lib/libretime.so.0 ./cmd/libretime
+	@rm -f $(LIBRETIME)/lib/libretime.so.h && ln -sf libretime.so.0 $(LIBRETIME)/lib/libretime.so
+	@cp cmd/libretime/libretime.h $(LIBRETIME)/include/
+	@sed 's/@VERSION@/$(RELEASE)/' cmd/libretime/libretime.pc >$(LIBRETIME)/lib/pkgconfig/libretime.pc
+	@echo $(LIBRETIME)
+
 # One file of kernels a source, for every architecture from Volta to Blackwell that nvcc knows, and
 # as PTX for later ones. Products and sums are not fused, so that floats are the CPU's.
 CUDA_ARCHS = $(filter 70 75 80 86 89 90 100 120,$(patsubst sm_%,%,$(shell nvcc --list-gpu-code 2>/dev/null)))

@@ -92,7 +92,7 @@ func (o *Options) checkTogether() error {
 }
 
 // choice refuses a value that is none of those known.
-func choice[T ~string](option string, value T, known ...T) error {
+func choice[T ~string](option fault.Words, value T, known ...T) error {
 	if slices.Contains(known, value) {
 		return nil
 	}

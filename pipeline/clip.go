@@ -43,7 +43,7 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	}
 	c := &Clip{Options: o, opened: time.Now()}
 	var err error
-	reading := c.ReaderOptions()
+	reading := c.readerOptions()
 	reading.Packets, reading.From.Onward, reading.From.Subtitles = packets, true, true
 	if c.Source, err = media.Open(ctx, o.Input.File, reading); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (c *Clip) plan() (err error) {
 		t.To = c.Options.clock(v).Place(t.To)
 	}
 	c.Options.Timing.From = c.Options.begin(v)
-	if c.varies = c.Options.variation(c.Source, c.ReaderOptions().Deinterlace); c.varies != nil {
+	if c.varies = c.Options.variation(c.Source, c.Options.fieldMode()); c.varies != nil {
 		c.Plan, err = c.varies.plan(&c.Options, v)
 	} else {
 		c.Plan, err = newPlan(&c.Options, v)
@@ -88,15 +88,6 @@ func (c *Clip) LogRate() {
 
 // Close closes the input.
 func (c *Clip) Close() { c.Source.Close() }
-
-// ReaderOptions returns how to read the input.
-func (c *Clip) ReaderOptions() media.ReaderOptions {
-	r := c.Options.readerOptions()
-	if c.Source != nil {
-		r.Measured = c.Source.Measured()
-	}
-	return r
-}
 
 // WriterOptions returns how to write the output, with frames in a memory; nil for
 // anywhere.
@@ -147,18 +138,27 @@ func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Repor
 	}
 }
 
-// readerOptions returns how to read o.Input.
-func (o *Options) readerOptions() media.ReaderOptions {
+// readerOptions returns how to read the input.
+func (c *Clip) readerOptions() media.ReaderOptions {
+	o := &c.Options
 	r := media.ReaderOptions{
 		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: media.Start{At: o.Timing.From}, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
-		ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
+		Deinterlace: o.fieldMode(), ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
 	}
 	p := o.SynthParams()
 	r.CUDA = media.CUDA{Device: p.FirstDevice(), Surfaces: func() (media.Surfaces, error) { return synth.OpenSurfaces(p) }}
-	if o.Input.Deinterlace != IgnoreFields {
-		r.Deinterlace = media.FieldMode(o.Input.Deinterlace)
+	if c.Source != nil {
+		r.Measured = c.Source.Measured()
 	}
 	return r
+}
+
+// fieldMode returns how interlaced pictures become progressive.
+func (o *Options) fieldMode() media.FieldMode {
+	if o.Input.Deinterlace == IgnoreFields {
+		return media.KeepFields
+	}
+	return media.FieldMode(o.Input.Deinterlace)
 }
 
 // checkFields refuses interlaced input if Deinterlace does not say what becomes of it.

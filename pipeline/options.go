@@ -163,7 +163,7 @@ type Compute struct {
 	// resolved; empty for no such limit. It also refuses URLs, inputs that name further
 	// files, such as playlists, containers of several files, and options of encoders that
 	// may name files. Nobody may change links in the directory while the conversion runs.
-	// Run and package segment heed it; restore, evaluate and debug do not.
+	// Run and packages segment and restore heed it, package debug for what it reads.
 	Confine string
 }
 

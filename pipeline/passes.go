@@ -53,9 +53,7 @@ func (c *Clip) playPass(ctx context.Context, l *stages.Line, w *media.Writer, i 
 		from, to = to, from
 	}
 	open := func(from, to *big.Rat) (*media.Reader, error) {
-		o := c.ReaderOptions()
-		o.From, o.To = media.Start{At: from, Subtitles: !pass.Backward}, to
-		return media.Open(ctx, c.Options.Input.File, o)
+		return c.Reopen(ctx, Span{From: from, To: to, Subtitles: !pass.Backward})
 	}
 	reader, err := open(from, to)
 	if err != nil {

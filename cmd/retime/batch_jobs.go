@@ -126,7 +126,7 @@ func (c *batchClip) job() (batch.Job, error) {
 }
 
 // inFlags puts err in terms of the flags that were given for the clip.
-func (c *batchClip) inFlags(err error) error { return &flagsError{err, inFlags(err.Error(), c.given)} }
+func (c *batchClip) inFlags(err error) error { return &flagsError{err, said(err, c.given)} }
 
 // run converts the clip.
 func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Report, error) {

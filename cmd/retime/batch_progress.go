@@ -143,7 +143,7 @@ func (p *batchProgress) line(e batch.Event) {
 	case batch.Done:
 		fmt.Fprintf(p.out, "done: %s: %d frames in %s", name, o.Frames, clock(o.Elapsed))
 	case batch.Failed:
-		fmt.Fprintf(p.out, "failed: %s: %s", name, printable(said(o.Err)))
+		fmt.Fprintf(p.out, "failed: %s: %s", name, printable(said(o.Err, nil)))
 	default:
 		fmt.Fprintf(p.out, "stopped: %s", name)
 	}
@@ -206,9 +206,6 @@ func (p *batchProgress) json(e batch.Event) {
 	_ = out.Encode(clip) // a failing display must not stop the work
 	_ = out.Encode(whole)
 }
-
-// said returns a job's error in terms of flags.
-func said(err error) string { return inFlags(err.Error(), nil) }
 
 // printable replaces the characters of text that could move the cursor.
 func printable(text string) string {

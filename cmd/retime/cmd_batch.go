@@ -238,7 +238,7 @@ func failure(s *batch.Summary) error {
 func printBatch(w io.Writer, jobs []batch.Job, s *batch.Summary) {
 	for i, o := range s.Outcomes {
 		if o.State == batch.Failed {
-			fmt.Fprintf(w, "failed: %s: %s\n  log: %s\n", jobs[i].Input, said(o.Err), o.Log)
+			fmt.Fprintf(w, "failed: %s: %s\n  log: %s\n", jobs[i].Input, said(o.Err, nil), o.Log)
 		}
 	}
 	fmt.Fprintf(w, "%d of %d clips done in %s", s.Done, len(jobs), clock(s.Elapsed))
@@ -271,7 +271,7 @@ type clipJSON struct {
 
 func (c *clipJSON) fail(err error) {
 	if err != nil {
-		c.Error, c.Code = said(err), int(fault.KindOf(err))
+		c.Error, c.Code = said(err, nil), int(fault.KindOf(err))
 	}
 }
 

@@ -125,7 +125,7 @@ func TestJobFileErrors(t *testing.T) {
 			}
 			err = fault.New(fault.Usage, "%s", stderr)
 		}
-		if fault.KindOf(err) != fault.Usage || !strings.Contains(said(err), want) {
+		if fault.KindOf(err) != fault.Usage || !strings.Contains(said(err, nil), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

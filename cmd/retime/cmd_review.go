@@ -86,7 +86,7 @@ func runReview(ctx context.Context, o ReviewOptions, args []string, flags *pflag
 	}
 	opt := review.Options{
 		Program: version(), Segment: o.segmentLength, Idle: closedFor, Log: slog.New(o.logTo(stderr)),
-		Message: func(text string) string { return inFlags(text, flags) },
+		Message: func(err error) string { return said(err, flags) },
 	}
 	info, err := os.Stat(args[0])
 	switch {
@@ -218,7 +218,7 @@ func (o *ReviewOptions) directory(args []string, flags *pflag.FlagSet) ([]review
 		}
 		c.State = string(status.Jobs[i].State)
 		if e := status.Jobs[i].Err; e != nil {
-			c.Problem = inFlags(e.Error(), flags)
+			c.Problem = said(e, flags)
 		}
 		clips = append(clips, c)
 	}

@@ -25,7 +25,7 @@ func main() {
 	cmd, err := newRootCommand().ExecuteContextC(ctx)
 	cancel()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "retime:", inFlags(err.Error(), cmd.Flags()))
+		fmt.Fprintln(os.Stderr, "retime:", said(err, cmd.Flags()))
 		os.Exit(exitCode(err))
 	}
 }

@@ -108,7 +108,7 @@ func printOutcome(w io.Writer, report *pipeline.Report, warned []message, err er
 		o.Seconds = report.Elapsed.Seconds()
 	}
 	if err != nil {
-		o.Exit, o.Error = exitCode(err), inFlags(err.Error(), nil)
+		o.Exit, o.Error = exitCode(err), said(err, nil)
 	}
 	_ = json.NewEncoder(w).Encode(o) // the error, if any, has its own exit code
 }

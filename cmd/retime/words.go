@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/spf13/pflag"
+
+	"retime/pipeline/fault"
 )
 
 // optionNames matches the options that the library's messages name.
@@ -65,29 +67,19 @@ var advice = strings.NewReplacer(
 	"Input.Deinterlace telecine", "--inverse-telecine", "Input.Deinterlace off", "--deinterlace=off",
 )
 
-// quotation matches what messages quote: names of files and other words of the user.
-var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+// inFlags returns the library's words with flags for options, preferably ones in given, which may be nil.
+func inFlags(words string, given *pflag.FlagSet) string {
+	return optionNames.ReplaceAllStringFunc(advice.Replace(words), func(option string) string {
+		if name, ok := flagOf(option, given); ok {
+			return "--" + name
+		}
+		return option
+	})
+}
 
-// inFlags replaces the options in a message of the library by flags, preferably by ones
-// in given, which may be nil. What the message quotes stays.
-func inFlags(message string, given *pflag.FlagSet) string {
-	var b strings.Builder
-	last := 0
-	replace := func(text string) {
-		b.WriteString(optionNames.ReplaceAllStringFunc(advice.Replace(text), func(option string) string {
-			if name, ok := flagOf(option, given); ok {
-				return "--" + name
-			}
-			return option
-		}))
-	}
-	for _, at := range quotation.FindAllStringIndex(message, -1) {
-		replace(message[last:at[0]])
-		b.WriteString(message[at[0]:at[1]])
-		last = at[1]
-	}
-	replace(message[last:])
-	return b.String()
+// said returns err's message in terms of flags, preferably ones in given, which may be nil.
+func said(err error, given *pflag.FlagSet) string {
+	return fault.Text(err, func(words string) string { return inFlags(words, given) })
 }
 
 // flagsError is an error of the library whose text is in terms of flags.

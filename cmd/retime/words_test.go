@@ -2,21 +2,29 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/fault"
 )
 
 // Messages name flags, but leave alone what the user has named like an option of the library.
-func TestMessagesKeepWhatTheyQuote(t *testing.T) {
-	for message, want := range map[string]string{
-		`Timing.From 3 s: the video ends at 2 s`:                   `--from 3 s: the video ends at 2 s`,
-		`input "Output.Format": no such file`:                      `input "Output.Format": no such file`,
-		`output "a\"Timing.From" exists; Output.Overwrite does it`: `output "a\"Timing.From" exists; -y does it`,
-		`"Output.File" and "Input.Map" and Input.Map`:              `"Output.File" and "Input.Map" and --map`,
-		`Output.Nothing`: `Output.Nothing`,
+func TestMessagesKeepTheUsersWords(t *testing.T) {
+	const user = "Output.Format"
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fault.New(fault.Usage, "Timing.From %s: the video ends at 2 s", user), "--from Output.Format: the video ends at 2 s"},
+		{fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite does it", user), `output "Output.Format" exists; -y does it`},
+		{fmt.Errorf("%s: %w", user, fault.New(fault.NoInput, "input %q: Input.Map, Output.Nothing", user)), `Output.Format: input "Output.Format": --map, Output.Nothing`},
+		{(&pipeline.Options{Input: pipeline.Input{File: user}, Output: pipeline.Output{File: user}, Synthesis: pipeline.Synthesis{Preset: user}}).Check(), "--preset Output.Format: choose from fast, balanced, best"},
+		{inProcess(t, user, "-o", "out.mp4"), `input "Output.Format": no such file or directory`},
 	} {
-		if got := inFlags(message, nil); got != want {
-			t.Errorf("%s: got %s", message, got)
+		if got := said(c.err, nil); got != c.want {
+			t.Errorf("%v: got %s, want %s", c.err, got, c.want)
 		}
 	}
 	var b bytes.Buffer

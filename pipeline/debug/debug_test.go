@@ -160,6 +160,28 @@ func TestDissectionIsTheConversion(t *testing.T) {
 	}
 }
 
+// The made frame is drawn in the source's colours.
+func TestColours(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "clip.mp4")
+	out, err := exec.Command("ffmpeg", "-v", "error", "-filter_complex",
+		"color=red:s=64x48:r=10[ground];color=blue:s=8x8:r=10[box];[ground][box]overlay=x=8+4*n:y=20:format=gbrp,scale=out_color_matrix=bt709", "-frames:v", "6", "-pix_fmt", "yuv420p", "-colorspace", "bt709", "-c:v", "libx264", "-qp", "0", name).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ffmpeg: %v: %s", err, out)
+	}
+	d, err := Dissect(context.Background(), pipeline.Options{Input: pipeline.Input{File: name}}, big.NewRat(25, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Release()
+	drawn, err := Draw(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, made := drawn[0].Picture.At(2, 2), drawn[1].Picture.At(2, 2); first != made {
+		t.Errorf("a corner that never changes is %v in the source and %v in the made frame", first, made)
+	}
+}
+
 func TestNothingToDissect(t *testing.T) {
 	input := clip(t)
 	for _, c := range []struct {

@@ -2,8 +2,6 @@ package debug
 
 import (
 	"context"
-	"errors"
-	"io"
 	"math/big"
 
 	"retime/frame"
@@ -46,14 +44,14 @@ func (d *Dissection) Release() {
 	for _, f := range d.frames {
 		f.Release()
 	}
-	if d.Made != nil {
-		d.Made.Release()
-	}
 }
 
-// seekBack is how many seconds before the wanted time reading begins, so that two
-// frames lie before it.
-const seekBack = 2
+// keep takes a reference to f, which may be nil, that lasts as long as d.
+func (d *Dissection) keep(f *frame.Frame) {
+	if f != nil {
+		d.frames = append(d.frames, f.Retain())
+	}
+}
 
 // Dissect synthesizes the frame of o.Input at the time at, in seconds, in mode Project
 // on the CPU, even across a scene cut. It returns a fault.Usage error if a source frame
@@ -74,139 +72,104 @@ func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissectio
 		}
 	}()
 	never, s := 2.0, &o.Synthesis
-	s.Mode, s.SceneThreshold, s.Scenes, s.Decisions, s.Duplicates = warp.Project, &never, nil, nil, pipeline.KeepDuplicates
-	from := new(big.Rat).Sub(at, big.NewRat(seekBack, 1))
-	if from.Sign() < 0 {
-		from.SetInt64(0)
+	s.Mode, s.SceneThreshold, s.Scenes, s.Decisions = warp.Project, &never, nil, nil
+	if o.Timing.Rate.Value == nil {
+		o.Timing.Rate.Value = big.NewRat(1, 1) // the input may state none, and none is needed
 	}
-	// The source's frames at their own times; the rate does not matter.
-	o.Timing = pipeline.Timing{From: from, Rate: pipeline.Rate{Value: big.NewRat(1, 1)}}
 	clip, err := pipeline.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	o, d.Video = clip.Options, clip.Source.Video()
+	defer clip.Close()
+	d.Video = clip.Source.Video()
 	clock := clip.Plan.Clock
-	first, err := d.read(clip.Source, clock, o.Input.File)
-	clip.Close()
-	if err != nil {
+	seen := &watched{clock: clock, at: at}
+	if err := d.make(ctx, clip, seen); err != nil {
 		return nil, err
 	}
-	// A time in each interval has its flow estimated: the outer intervals show how the
-	// motion bends.
-	var moments timeline.Given
-	target := 0
-	for i := 0; i+1 < len(d.frames); i++ {
-		a, b := clock.At(d.frames[i].PTS), clock.At(d.frames[i+1].PTS)
-		if i == first {
-			target = i
-			d.First, d.Second = Neighbour{d.frames[i], a}, Neighbour{d.frames[i+1], b}
-			moments = append(moments, at)
-			continue
-		}
-		middle := new(big.Rat).Add(a, b)
-		moments = append(moments, middle.Quo(middle, big.NewRat(2, 1)))
+	switch {
+	case seen.on:
+		return nil, fault.New(fault.Usage, "moment %s: there is a source frame at this time, so nothing is made; choose a moment between two frames", seconds(at))
+	case !seen.before || !seen.after:
+		return nil, fault.New(fault.Usage, "moment %s: %q has no frames on both sides of it", seconds(at), o.Input.File)
+	case d.Interval.A == nil:
+		return nil, fault.New(fault.Usage, "moment %s: the frames around it are equal; nothing is made between them", seconds(at))
 	}
-	d.Outer = len(d.frames) - 2
-	o.Hooks.Record = func(r pipeline.Record) {
-		if r.Frame == int64(target) {
-			d.Record = r
-		}
-	}
-	if err := d.make(ctx, &o, clock, moments, target); err != nil {
-		return nil, err
-	}
-	if d.Interval.A == nil {
-		return nil, fault.New(fault.Usage, "moment %s: the frames around it, at %s and %s, are equal; nothing is made between them",
-			seconds(at), seconds(d.First.At), seconds(d.Second.At))
-	}
-	a := warp.Assessor{Workers: o.Compute.Workers()}
+	d.First, d.Second = Neighbour{d.Interval.A, clock.At(d.Interval.A.PTS)}, Neighbour{d.Interval.B, clock.At(d.Interval.B.PTS)}
+	a := warp.Assessor{Workers: clip.Options.Compute.Workers()}
 	a.Begin(d.Interval)
 	d.Confidence = a.Confidence(d.Phase)
 	d.Holes = a.Holes()
 	return d, nil
 }
 
-// make synthesizes a frame at each of the moments and keeps target with its input.
-func (d *Dissection) make(ctx context.Context, o *pipeline.Options, clock *timeline.Clock, moments timeline.Given, target int) error {
+// make synthesizes the frame, and keeps it with its input.
+func (d *Dissection) make(ctx context.Context, clip *pipeline.Clip, seen *watched) error {
+	o := &clip.Options
 	s, err := synth.NewObservedCPU(o.WarpParams(), func(in warp.Interval, phase warp.Phase, inside warp.Inspection) {
-		if in.A == d.First.Frame {
-			d.Interval, d.Phase, d.Inspection = in, phase, inside
+		d.Interval, d.Phase, d.Inspection = in, phase, inside
+		d.keep(in.A)
+		d.keep(in.B)
+		for _, outer := range []*warp.Outer{in.Before, in.After} {
+			if outer != nil {
+				d.Outer++
+				d.keep(outer.Frame)
+			}
 		}
 	})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	plan := &timeline.Plan{Clock: clock, Total: int64(len(moments)), Passes: []timeline.Pass{{Layout: moments}}}
-	line := pipeline.NewLine(o, plan, &keeper{d: d, target: target}, s)
-	return line.Run(ctx, &frameSource{d.Video, d.frames, 0}, &plan.Passes[0], stages.Whole())
+	o.Hooks.Record = func(r pipeline.Record) { d.Record = r }
+	moments, target := around(d.At, clip.Period())
+	plan := &timeline.Plan{Clock: clip.Plan.Clock, Total: 1, Passes: []timeline.Pass{{Layout: moments, Stop: moments[len(moments)-1]}}}
+	part := pipeline.Part{Pass: &plan.Passes[0], First: target, End: target + 1}
+	return clip.Frames(ctx, part, clip.Pictures(), func(source pipeline.Source, want stages.Range) error {
+		seen.Source = source
+		return pipeline.NewLine(o, plan, &keeper{d: d}, s).Run(ctx, seen, part.Pass, want)
+	})
+}
+
+// around returns moments so close around one that some lie in each interval of pictures, and the number
+// of that one. The motion of an interval without any is not estimated, and that beside the frame's
+// interval shows how its own bends.
+func around(at, period *big.Rat) (moments timeline.Given, target int64) {
+	const each, reach = 16, 64 // moments in a period, and periods on either side
+	for i := range int64(2*each*reach + 1) {
+		off := big.NewRat(i-each*reach, each)
+		moments = append(moments, off.Add(at, off.Mul(off, period)))
+	}
+	return moments, each * reach
 }
 
 func seconds(t *big.Rat) string { return t.FloatString(3) + " s" }
 
-// read keeps up to two frames on either side of d.At and returns the index of the last
-// one before it.
-func (d *Dissection) read(r *media.Reader, clock *timeline.Clock, input string) (first int, err error) {
-	beyond := 0 // frames after d.At
-	for beyond < 2 {
-		f, err := r.Read()
-		if errors.Is(err, io.EOF) || err != nil && fault.KindOf(err) == fault.BadData && beyond > 0 {
-			break
-		} else if err != nil {
-			return 0, err
-		}
-		t := clock.At(f.PTS)
-		switch t.Cmp(d.At) {
-		case 0:
-			f.Release()
-			return 0, fault.New(fault.Usage, "moment %s: there is a source frame at this time, so nothing is made; choose a moment between two frames", seconds(d.At))
-		case 1:
-			beyond++
-		}
-		d.frames = append(d.frames, f)
-		if beyond == 0 && len(d.frames) > 2 {
-			d.frames[0].Release()
-			d.frames = d.frames[1:]
-		}
-	}
-	if first = len(d.frames) - beyond - 1; first < 0 || beyond == 0 {
-		return 0, fault.New(fault.Usage, "moment %s: %q has no frames on both sides of it", seconds(d.At), input)
-	}
-	return first, nil
+// watched is a source that tells where its pictures stand.
+type watched struct {
+	pipeline.Source
+	clock             *timeline.Clock
+	at                *big.Rat
+	before, on, after bool // there is a picture before at, there, and after it
 }
 
-// frameSource delivers frames from memory.
-type frameSource struct {
-	video  media.Video
-	frames []*frame.Frame
-	next   int
-}
-
-func (s *frameSource) Video() media.Video { return s.video }
-
-func (s *frameSource) Read() (*frame.Frame, error) {
-	if s.next == len(s.frames) {
-		return nil, io.EOF
+func (w *watched) Read() (*frame.Frame, error) {
+	f, err := w.Source.Read()
+	if err == nil {
+		side := w.clock.At(f.PTS).Cmp(w.at)
+		w.before, w.on, w.after = w.before || side < 0, w.on || side == 0, w.after || side > 0
 	}
-	s.next++
-	return s.frames[s.next-1].Retain(), nil
+	return f, err
 }
 
-// keeper is a sink that keeps one frame.
+// keeper is a sink that keeps a frame.
 type keeper struct {
-	d               *Dissection
-	target, written int
-}
-
-func (k *keeper) NewFrame(like *frame.Frame) (*frame.Frame, error) {
-	return frame.New(like.Format, like.Width, like.Height), nil
+	pipeline.Discard
+	d *Dissection
 }
 
 func (k *keeper) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
-	if k.written == k.target {
-		k.d.Made = f.Retain()
-	}
-	k.written++
+	k.d.Made = f
+	k.d.keep(f)
 	return nil
 }

@@ -29,19 +29,23 @@ const (
 type Error struct {
 	Kind Kind
 	Err  error
+
+	format string // of New, with its args; empty for none
+	args   []any
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// New formats an error of the given kind; format may use %w.
+// New formats an error of the given kind; format may use %w. The format and arguments of type Words
+// are the program's own words, in which Text finds the options that the error is about.
 func New(kind Kind, format string, args ...any) error {
-	return &Error{kind, fmt.Errorf(format, args...)}
+	return &Error{kind, fmt.Errorf(format, args...), format, args}
 }
 
 // Cancel formats an error of kind Cancelled, which wraps ctx's error.
 func Cancel(ctx context.Context, format string, args ...any) error {
-	return &Error{Cancelled, &cancelled{fmt.Sprintf(format, args...), ctx.Err()}}
+	return &Error{Cancelled, &cancelled{fmt.Sprintf(format, args...), ctx.Err()}, format, args}
 }
 
 // Interrupted returns err, or if there is one and ctx has ended, an error of kind Cancelled.

@@ -124,7 +124,7 @@ var harmless = []string{"preset", "tune", "profile", "level", "deblock", "partit
 // confineEncoder refuses options with which an encoder may read or write files: other
 // options with text, and the flags, of which the passes write statistics. option names
 // the map.
-func confineEncoder(in confine.Dir, codec *astiav.Codec, option string, options map[string]string) error {
+func confineEncoder(in confine.Dir, codec *astiav.Codec, option fault.Words, options map[string]string) error {
 	if !in.On() {
 		return nil
 	}

@@ -55,7 +55,7 @@ func namedFormat(codec *astiav.Codec, name string) (astiav.PixelFormat, error) {
 }
 
 // oddSizeHint returns a hint for messages if the size is odd and format needs even sizes.
-func oddSizeHint(v *Video, format astiav.PixelFormat) string {
+func oddSizeHint(v *Video, format astiav.PixelFormat) fault.Words {
 	if pixel.WholeBlocks(v.Width, v.Height)(format) {
 		return ""
 	}
@@ -63,7 +63,7 @@ func oddSizeHint(v *Video, format astiav.PixelFormat) string {
 }
 
 // dnxhrHint returns a hint for messages: DNxHD has few sizes, rates and bit rates.
-func dnxhrHint(codec *astiav.Codec, opt *EncoderOptions) string {
+func dnxhrHint(codec *astiav.Codec, opt *EncoderOptions) fault.Words {
 	if codec.Name() != "dnxhd" || strings.HasPrefix(opt.Options["profile"], "dnxhr") {
 		return ""
 	}

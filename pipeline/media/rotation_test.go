@@ -2,14 +2,13 @@ package media_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/internal/cliptest"
 	"retime/warp"
 )
 
@@ -19,20 +18,7 @@ func rotated(t *testing.T, name string, a, b, c, d int32, args ...string) string
 	t.Helper()
 	clip := filepath.Join(t.TempDir(), name)
 	ffmpeg(t, append(append([]string{"-f", "lavfi", "-i", "testsrc2=s=64x48:r=25,setsar=4/3", "-t", "0.12"}, args...), clip)...)
-	data, err := os.ReadFile(clip)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := bytes.Index(data, []byte("tkhd"))
-	if at < 0 {
-		t.Fatal("no track header")
-	}
-	for i, v := range []int32{a, b, 0, c, d} {
-		binary.BigEndian.PutUint32(data[at+44+4*i:], uint32(v<<16))
-	}
-	if err := os.WriteFile(clip, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	cliptest.Turn(t, clip, a, b, c, d)
 	return clip
 }
 

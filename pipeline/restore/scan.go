@@ -23,8 +23,12 @@ type inputScan struct {
 
 // scan reads the input once.
 func scan(ctx context.Context, o *Options) (*inputScan, error) {
-	c := &o.Convert
-	r, err := media.Open(ctx, c.Input.File, media.ReaderOptions{Format: c.Input.Format, Rate: c.Input.Rate, SequenceGaps: c.Input.SequenceGaps, Threads: c.Compute.Threads, Map: c.Input.Map, Upright: c.Rotation() == pipeline.TurnPictures && !o.SmartCopy, Log: c.Hooks.Log})
+	c := o.Convert
+	c.Input.HWDec = media.HWNone
+	if o.SmartCopy {
+		c.Input.Rotation = pipeline.KeepRotation
+	}
+	r, err := pipeline.OpenInput(ctx, c)
 	if numbers := media.SequenceNumbers(c.Input.File); fault.KindOf(err) == fault.BadData && !c.Input.SequenceGaps && len(numbers) > 0 {
 		return nil, fault.New(fault.BadData, "%w; Options.MissingFromNumbering makes what is missing", err)
 	}

@@ -80,9 +80,7 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 
 // readIndex reads the packets once and plans which of them stay.
 func (s *smartCopy) readIndex(ctx context.Context) error {
-	ro := s.clip.ReaderOptions()
-	ro.Packets, ro.ProbeFields = true, false
-	r, err := media.Open(ctx, s.clip.Options.Input.File, ro)
+	r, err := s.clip.Reopen(ctx, pipeline.Span{Packets: true})
 	if err != nil {
 		return err
 	}
@@ -185,9 +183,7 @@ func (s *smartCopy) encodeRange(ctx context.Context, t *smartcopy.Range) error {
 // makeFrames sends the frames of t, with the synthesized ones, to writer.
 func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *media.Encoder) error {
 	first, last := s.inputRange(t)
-	ro := s.clip.ReaderOptions()
-	ro.From, ro.ProbeFields = media.Start{At: s.clip.Plan.Clock.Exact(s.stamps[first])}, false
-	reader, err := media.Open(ctx, s.clip.Options.Input.File, ro)
+	reader, err := s.clip.Reopen(ctx, pipeline.Span{From: s.clip.Plan.Clock.Exact(s.stamps[first])})
 	if err != nil {
 		return err
 	}

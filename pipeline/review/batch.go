@@ -122,7 +122,7 @@ func (s *Server) rateFor(n int, most time.Duration) bool {
 	c, err := s.session(n)
 	if err != nil {
 		s.mu.Lock()
-		s.options.Clips[n].Problem = cmp.Or(s.options.Clips[n].Problem, s.options.Message(err.Error()))
+		s.options.Clips[n].Problem = cmp.Or(s.options.Clips[n].Problem, s.options.Message(err))
 		s.mu.Unlock()
 		return false
 	}

@@ -248,7 +248,7 @@ func (j *rendering) finish(ctx context.Context, err error) {
 	case ctx.Err() != nil:
 		s.State = "cancelled"
 	default:
-		s.State, s.Error = "failed", c.server.options.Message(err.Error())
+		s.State, s.Error = "failed", c.server.options.Message(err)
 	}
 	c.mu.Lock()
 	c.cancel, c.render = nil, *s

@@ -79,11 +79,11 @@ func (s *Server) describe(n int, state, problem string) {
 func (s *Server) renderOne(ctx context.Context, n int) (state, problem string) {
 	c, err := s.use(n)
 	if err != nil {
-		return "failed", s.options.Message(err.Error())
+		return "failed", s.options.Message(err)
 	}
 	defer s.leave(c)
 	if err := c.startRender(false); err != nil && !c.rendering() {
-		return "failed", s.options.Message(err.Error())
+		return "failed", s.options.Message(err)
 	}
 	stop := context.AfterFunc(ctx, c.stopRender)
 	defer stop()

@@ -37,8 +37,8 @@ type Options struct {
 	Clips []Clip
 	// Batch is the name of the directory that the clips are from; empty for a single clip.
 	Batch string
-	// Message puts the library's messages into the user's words; nil leaves them.
-	Message func(string) string
+	// Message puts an error of the library into the user's words; nil for its own.
+	Message func(error) string
 	Program string   // version of the program, which segments are bound to
 	Segment *big.Rat // length of the segments that are rendered, in seconds; nil for 5
 	// Idle is how long after the last tab was closed the server ends; 0 for never.
@@ -73,7 +73,7 @@ func New(o Options) (*Server, error) {
 		return nil, fault.New(fault.NoInput, "there is no clip to review")
 	}
 	if o.Message == nil {
-		o.Message = func(s string) string { return s }
+		o.Message = error.Error
 	}
 	if o.Segment == nil {
 		o.Segment = big.NewRat(5, 1)
@@ -286,7 +286,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case kind == fault.TryAgain:
 		status = http.StatusServiceUnavailable
 	}
-	answer(w, status, map[string]string{"error": s.options.Message(err.Error())})
+	answer(w, status, map[string]string{"error": s.options.Message(err)})
 }
 
 // number reads a whole number from a request, within limits.

@@ -210,7 +210,7 @@ func (c *session) at(k int64) float64 {
 func (c *session) noticeFiles() {
 	text := ""
 	if err := c.store.Elsewhere(); err != nil {
-		text = c.server.options.Message(err.Error())
+		text = c.server.options.Message(err)
 	}
 	c.mu.Lock()
 	changed := c.elsewhere != text

@@ -103,8 +103,7 @@ func readStarts(ctx context.Context, o pipeline.Options) (*starts, error) {
 	return newStarts(clip, scan)
 }
 
-// newStarts takes the timestamps from a scan of the clip. If filters or repeats make a
-// picture depend on ones long before it, reading must begin at the start.
+// newStarts takes the timestamps from a scan of the clip.
 func newStarts(clip *pipeline.Clip, scan media.Scan) (*starts, error) {
 	o := &clip.Options
 	ways, err := o.Ways()
@@ -119,8 +118,7 @@ func newStarts(clip *pipeline.Clip, scan media.Scan) (*starts, error) {
 		}
 		s.layouts = append(s.layouts, pass.Layout)
 	}
-	whole := o.Input.Deinterlace == pipeline.RefuseFields || o.Input.Deinterlace == pipeline.IgnoreFields
-	if scan.Steady && whole && o.Synthesis.Duplicates == pipeline.KeepDuplicates {
+	if scan.Steady {
 		s.times = scan.Times
 		slices.Sort(s.times)
 	}

@@ -2,12 +2,10 @@ package segment
 
 import (
 	"context"
-	"errors"
 
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/media"
 	"retime/pipeline/stages"
 	"retime/pipeline/timeline"
 )
@@ -15,7 +13,7 @@ import (
 // partSink takes the frames of a part.
 type partSink interface {
 	pipeline.Sink
-	// start prepares for the part's first frame. It is called again if the part starts again.
+	// start prepares for the part's first frame.
 	start(clip *pipeline.Clip, memory frame.Memory) error
 	// finish completes what is written, after all frames.
 	finish() error
@@ -36,10 +34,6 @@ func (discard) abort()                                   {}
 // input early is an error.
 func runPart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, sink partSink) (*pipeline.Report, error) {
 	report, err := makePart(ctx, o, whole, r, sink)
-	if errors.Is(err, stages.ErrLate) { // the file's index is not exact
-		r.Start = nil
-		report, err = makePart(ctx, o, whole, r, sink)
-	}
 	return report, fault.Interrupted(ctx, err)
 }
 
@@ -61,21 +55,22 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 	if err := sink.start(clip, s.Memory()); err != nil {
 		return nil, err
 	}
-	source, closeSource, err := openAt(ctx, clip, r.Start)
-	if err != nil {
-		return nil, err
+	clock := clip.Plan.Clock
+	part := pipeline.Part{Pass: &clip.Plan.Passes[0], First: r.First, End: timeline.Endless, Start: clock.At(clip.Source.Video().StreamPTS)}
+	if r.Start != nil {
+		part.Start = clock.Exact(*r.Start)
 	}
-	defer closeSource()
-	pass := &clip.Plan.Passes[0]
-	each := pass.Layout.Subframes()
 	last := r.End >= whole.Frames
-	want := stages.Range{First: r.First * each, End: timeline.Endless, Midway: source.Video().FirstPTS != clip.Source.Video().FirstPTS}
 	clip.Plan.Total = whole.Frames - r.First
 	if !last {
-		want.End, clip.Plan.Total = r.End*each, r.End-r.First
+		part.End, clip.Plan.Total = r.End, r.End-r.First
 	}
-	line := clip.Line(sink, s)
-	if err := line.Run(ctx, source, pass, want); err != nil {
+	var line *stages.Line
+	err = clip.Frames(ctx, part, clip.Pictures(), func(source pipeline.Source, want stages.Range) error {
+		line = clip.Line(sink, s)
+		return line.Run(ctx, source, part.Pass, want)
+	})
+	if err != nil {
 		return nil, err
 	}
 	result := line.Result()
@@ -95,25 +90,4 @@ func makePart(ctx context.Context, o pipeline.Options, whole *Outline, r Range, 
 // endsWith returns the error for an input that gives fewer frames than planned.
 func (whole *Outline) endsWith(input string, frames int64) error {
 	return fault.New(fault.BadData, "input %q ends with frame %d of the output; %d are planned", input, frames, whole.Frames)
-}
-
-// openAt opens the clip's input a second time, to read from the timestamp start on. It
-// returns the clip's own reader if start is nil, or if the stream has another format at
-// start: the pictures are then converted as from the first one on.
-func openAt(ctx context.Context, clip *pipeline.Clip, start *int64) (r *media.Reader, closeReader func(), err error) {
-	if start == nil {
-		return clip.Source, func() {}, nil
-	}
-	o := clip.ReaderOptions()
-	o.From, o.ProbeFields = media.Start{At: clip.Plan.Clock.Exact(*start)}, false
-	if r, err = media.Open(ctx, clip.Options.Input.File, o); err != nil {
-		return nil, nil, err
-	}
-	a, b := r.Video(), clip.Source.Video()
-	if a.Width != b.Width || a.Height != b.Height || a.Source != b.Source || a.Format != b.Format {
-		r.Close()
-		return clip.Source, func() {}, nil
-	}
-	r.CaptionFor(clip.Source)
-	return r, r.Close, nil
 }

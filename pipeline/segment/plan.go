@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"math/big"
 	"os"
@@ -71,14 +70,14 @@ const maxRanges = 1 << 20
 // command: whoever makes a range would run what the plan says.
 func New(ctx context.Context, o pipeline.Options, cut Options) (*Plan, error) {
 	if err := checkCommand(o.Synthesis.Flow); err != nil {
-		return nil, fault.New(fault.Usage, "%w", err)
+		return nil, err
 	}
 	return planRanges(ctx, o, cut)
 }
 
 func checkCommand(m pipeline.FlowMethod) error {
 	if _, command := m.Command(); command {
-		return fmt.Errorf("Synthesis.Flow %s: a plan may run no command; write the flow to files, or keep it in a flow cache", m)
+		return fault.New(fault.Usage, "Synthesis.Flow %s: a plan may run no command; write the flow to files, or keep it in a flow cache", m)
 	}
 	return nil
 }

@@ -2,7 +2,9 @@
 package cliptest
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -68,6 +70,25 @@ func ReadAll(t testing.TB, name string) (frames [][]byte, times []*big.Rat, v me
 		frames = append(frames, Samples(f))
 		times = append(times, new(big.Rat).Mul(big.NewRat(f.PTS, 1), r.Video().TimeBase))
 		f.Release()
+	}
+}
+
+// Turn writes a matrix with the numbers a, b, c and d of ISO/IEC 14496-12 into the first track header of an MP4.
+func Turn(t testing.TB, name string, a, b, c, d int32) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(data, []byte("tkhd"))
+	if at < 0 {
+		t.Fatal("no track header")
+	}
+	for i, v := range []int32{a, b, 0, c, d} {
+		binary.BigEndian.PutUint32(data[at+44+4*i:], uint32(v<<16))
+	}
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

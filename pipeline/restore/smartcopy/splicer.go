@@ -67,7 +67,7 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 		return fmt.Errorf("input %q is interlaced", s.source.Source().Name)
 	}
 	if s.opt.Encoder.PixelFormat != "" && s.opt.Encoder.PixelFormat != v.Source {
-		return fmt.Errorf("Output.PixelFormat %s: the copied pictures are %s", s.opt.Encoder.PixelFormat, v.Source)
+		return fault.New(fault.Usage, "Output.PixelFormat %s: the copied pictures are %s", s.opt.Encoder.PixelFormat, v.Source)
 	}
 	s.opt.Encoder.PixelFormat = v.Source
 	if s.opt.Encoder.Codec == "" {
@@ -83,7 +83,7 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 		return fmt.Errorf("this FFmpeg build has no encoder %q for %s", s.opt.Encoder.Codec, p.CodecID())
 	}
 	if s.codec.ID() != p.CodecID() {
-		return fmt.Errorf("Output.VideoCodec %s: the copied pictures are %s", s.opt.Encoder.Codec, p.CodecID())
+		return fault.New(fault.Usage, "Output.VideoCodec %s: the copied pictures are %s", s.opt.Encoder.Codec, p.CodecID())
 	}
 	if id := p.CodecID(); isNAL(id) {
 		if s.config, err = parseConfig(id == astiav.CodecIDHevc, p.ExtraData()); err != nil {
@@ -125,7 +125,7 @@ func (s *Splicer) try(ctx context.Context) error {
 	if s.config == nil {
 		// Some containers pad the header to an even length.
 		if !slices.Contains(selfDescribing, p.CodecID()) && !bytes.Equal(bytes.TrimRight(s.want.Header, "\x00"), bytes.TrimRight(s.header, "\x00")) {
-			return fmt.Errorf("no settings of encoder %s that were tried give the input's header; name them with Output.VideoOptions", s.opt.Encoder.Codec)
+			return fault.New(fault.Usage, "no settings of encoder %s that were tried give the input's header; name them with Output.VideoOptions", s.opt.Encoder.Codec)
 		}
 		return nil
 	}

@@ -78,6 +78,7 @@ type Maker struct {
 
 // setup is the conversion at one time. It does not change; edits replace it.
 type setup struct {
+	clip    *pipeline.Clip   // whose own reader is closed
 	options pipeline.Options // settled
 	plan    *timeline.Plan
 	ways    *decision.Ways
@@ -136,7 +137,7 @@ func plan(ctx context.Context, o pipeline.Options, old *setup) (*setup, error) {
 		return nil, err
 	}
 	defer clip.Close()
-	s := &setup{options: clip.Options, plan: clip.Plan, video: clip.Source.Video()}
+	s := &setup{clip: clip, options: clip.Options, plan: clip.Plan, video: clip.Source.Video()}
 	if s.ways, err = clip.Options.Ways(); err != nil {
 		return nil, err
 	}

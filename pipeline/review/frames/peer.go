@@ -20,7 +20,8 @@ const around = 4
 func (m *Maker) runPeer(ctx context.Context, j *job) error {
 	at := Moment(j.setup.plan, j.next)
 	w := j.setup.window
-	c, err := w.from(at, 0)
+	lead := new(big.Rat).SetInt64(2 * around)
+	c, err := w.from(lead.Sub(at, lead.Mul(lead, w.clip.Period())))
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func minterpolate(ctx context.Context, s *setup, pictures []*frame.Frame, at *bi
 	if way.Sign() <= 0 {
 		return pictures[0].Retain(), nil
 	}
-	rate := peerRate(way, s.window.period())
+	rate := peerRate(way, s.clip.Period())
 	v := s.video
 	v.TimeBase = big.NewRat(1, ticks)
 	filter, err := media.NewFilter(fmt.Sprintf("[in0]minterpolate=fps=%s,format=%s[out]", rate.RatString(), v.Format.Name), 1, v, s.options.Compute.Threads)
@@ -148,7 +149,7 @@ func minterpolate(ctx context.Context, s *setup, pictures []*frame.Frame, at *bi
 	}
 	last := pictures[len(pictures)-1]
 	for i := range int64(around) { // the filter looks ahead
-		t := new(big.Rat).Mul(s.window.period(), big.NewRat(i+1, 1))
+		t := new(big.Rat).Mul(s.clip.Period(), big.NewRat(i+1, 1))
 		if err := send(last, t.Add(t, s.plan.Clock.At(last.PTS))); err != nil {
 			return fail(err)
 		}

@@ -19,12 +19,10 @@ type reversed struct {
 
 // backwardFrom returns a source for frames, from the time low to the time high, of a pass that
 // plays backward: it begins margin pictures after high, or as the conversion does with the
-// first picture at or after the pass's own begin. midway is set in the first case.
+// first picture at or after the pass's own begin. midway is set in the first case. A low of nil is
+// where the window begins.
 func (w *window) backwardFrom(low, high *big.Rat, pass *timeline.Pass) (r *reversed, midway bool, err error) {
-	if low.Cmp(pass.To) < 0 {
-		low = pass.To
-	}
-	c, err := w.from(low, 0)
+	c, err := w.from(low)
 	if err != nil {
 		return nil, false, err
 	}

@@ -18,7 +18,7 @@ import (
 // window keeps the source's pictures around a place, and the decoder that made them, so that a
 // step decodes one picture and does not seek.
 type window struct {
-	open  func(ctx context.Context, from *big.Rat) (*media.Reader, error)
+	clip  *pipeline.Clip // the first one of the input; its own reader is closed
 	clock *timeline.Clock
 	video media.Video // of the whole source
 	room  int         // how many pictures a stretch keeps
@@ -41,8 +41,8 @@ type stretch struct {
 // windowBytes bounds the pictures that a stretch keeps.
 const windowBytes = 64 << 20
 
-// margin is the number of pictures before a frame's own at which reading begins: the motion
-// before an interval counts, and so do pictures that share a point of the clock's grid.
+// margin is the number of pictures after a frame's own at which reading begins if they come backward: the
+// motion before an interval counts.
 const margin = 10
 
 func newWindow(clip *pipeline.Clip) *window {
@@ -52,12 +52,7 @@ func newWindow(clip *pipeline.Clip) *window {
 		x, y := v.Format.Subsampling(i)
 		size += (v.Width >> x) * (v.Height >> y) * v.Format.Bytes()
 	}
-	w := &window{clock: clip.Plan.Clock, video: v, room: min(max(windowBytes/max(size, 1), 2*margin), 256)}
-	w.open = func(ctx context.Context, from *big.Rat) (*media.Reader, error) {
-		o := clip.ReaderOptions()
-		o.From, o.To, o.ProbeFields = media.Start{At: from}, nil, false
-		return media.Open(ctx, clip.Options.Input.File, o)
-	}
+	w := &window{clip: clip, clock: clip.Plan.Clock, video: v, room: min(max(windowBytes/max(size, 1), 2*margin), 256)}
 	return w
 }
 
@@ -97,29 +92,16 @@ func (w *window) begin(origin *big.Rat) {
 	w.drop()
 }
 
-// period is the mean distance of two pictures, in seconds.
-func (w *window) period() *big.Rat {
-	if r := w.video.Average; r != nil && r.Sign() > 0 {
-		return new(big.Rat).Inv(r)
-	}
-	return big.NewRat(1, 25)
-}
-
-// from returns a source that begins at least margin pictures before the time at, or where the
-// conversion begins. Each further attempt begins earlier, the last one where the conversion does.
-func (w *window) from(at *big.Rat, attempt int) (*cursor, error) {
+// from returns a source that begins with the last picture at or before a time or, for nil, where the
+// conversion begins.
+func (w *window) from(begin *big.Rat) (*cursor, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if i, ok := w.holding(at); ok && attempt == 0 {
-		return w.cursor(i), nil
+	if begin != nil && (w.origin != nil && begin.Cmp(w.origin) <= 0 || begin.Cmp(w.clock.At(w.video.StreamPTS)) <= 0) {
+		begin = nil
 	}
-	var begin *big.Rat
-	if attempt < lastAttempt {
-		back := new(big.Rat).Mul(w.period(), big.NewRat(margin<<(2*attempt), 1))
-		begin = new(big.Rat).Sub(at, back)
-		if w.origin != nil && begin.Cmp(w.origin) <= 0 || begin.Cmp(w.clock.At(w.video.StreamPTS)) <= 0 {
-			begin = nil
-		}
+	if i, ok := w.holding(begin); ok {
+		return w.cursor(i), nil
 	}
 	if err := w.start(begin); err != nil {
 		return nil, err
@@ -127,30 +109,31 @@ func (w *window) from(at *big.Rat, attempt int) (*cursor, error) {
 	return w.cursor(0), nil
 }
 
-// lastAttempt is the attempt that reads from where the conversion begins.
-const lastAttempt = 3
-
-// holding reports whether a time lies in the stretch, or soon after it, and returns the index of the
-// picture to begin with.
-func (w *window) holding(at *big.Rat) (first int64, ok bool) {
-	reach := new(big.Rat).Mul(w.period(), big.NewRat(int64(w.room), 2))
+// holding reports whether the stretch has the last picture at or before a time or, for nil, the
+// conversion's first, or will have it soon, and returns the picture's index.
+func (w *window) holding(begin *big.Rat) (index int64, ok bool) {
 	s := w.stretch
-	if s == nil || len(s.frames) == 0 || new(big.Rat).Sub(at, w.clock.At(s.frames[len(s.frames)-1].PTS)).Cmp(reach) > 0 {
+	if s == nil || len(s.frames) == 0 {
 		return 0, false
 	}
-	i, _ := slices.BinarySearchFunc(s.frames, at, func(f *frame.Frame, t *big.Rat) int {
+	whole := s.first && s.base == 0
+	if begin == nil {
+		return 0, whole
+	}
+	reach := new(big.Rat).Mul(w.clip.Period(), big.NewRat(int64(w.room), 2))
+	if reach.Sub(begin, reach).Cmp(w.clock.At(s.frames[len(s.frames)-1].PTS)) > 0 {
+		return 0, false
+	}
+	i, _ := slices.BinarySearchFunc(s.frames, begin, func(f *frame.Frame, t *big.Rat) int {
 		if w.clock.At(f.PTS).Cmp(t) > 0 {
 			return 1
 		}
 		return -1
 	})
-	switch begin := i - 1 - margin; {
-	case begin >= 0:
-		return s.base + int64(begin), true
-	case s.first && s.base == 0:
-		return 0, true
+	if i > 0 {
+		return s.base + int64(i-1), true
 	}
-	return 0, false
+	return 0, whole
 }
 
 // start opens a reader from a time on; nil is where the conversion begins to read.
@@ -161,13 +144,13 @@ func (w *window) start(from *big.Rat) error {
 	if from == nil {
 		at = w.origin
 	}
-	r, err := w.open(ctx, at)
+	r, err := w.clip.Reopen(ctx, pipeline.Span{From: at})
 	if err != nil {
 		stop()
 		return err
 	}
-	if v := r.Video(); from != nil && (v.Width != w.video.Width || v.Height != w.video.Height || v.Source != w.video.Source || v.Format != w.video.Format) {
-		r.Close() // pictures are converted to the form of the first one, if reading begins there
+	if from != nil && !w.clip.SameForm(r) {
+		r.Close()
 		stop()
 		return w.start(nil)
 	}

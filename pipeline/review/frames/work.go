@@ -1,6 +1,7 @@
 package frames
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -161,22 +162,15 @@ func (m *Maker) run(ctx context.Context, j *job, with *lastSynthesizer) error {
 	case Render:
 		return m.runRendered(ctx, j)
 	}
-	for attempt := 0; ; attempt++ {
-		err := m.convert(ctx, j, with, attempt)
-		switch {
-		case errors.Is(err, errGone):
-			attempt--
-			if ctx.Err() != nil {
-				return err
-			}
-		case !errors.Is(err, stages.ErrLate) || attempt >= lastAttempt:
+	for {
+		if err := m.convert(ctx, j, with); !errors.Is(err, errGone) || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
 // convert makes the frames of j as the conversion makes them.
-func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer, attempt int) error {
+func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer) error {
 	o := j.setup.viewOptions(j.view, j.setup.ways.Of(j.next))
 	s, err := with.open(&o)
 	if err != nil {
@@ -192,16 +186,6 @@ func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer, atte
 	if err != nil {
 		return err
 	}
-	window := j.setup.window
-	if j.rating {
-		window = j.setup.scan
-	}
-	each := pass.Layout.Subframes()
-	source, midway, release, err := j.source(window, pass, attempt, m.rated)
-	if err != nil {
-		return err
-	}
-	defer release()
 	var to sink
 	defer to.drop()
 	var digest pipeline.Digest
@@ -221,12 +205,13 @@ func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer, atte
 		j.next++
 		m.mu.Unlock()
 	}
-	line := pipeline.NewLine(&o, p, &to, s)
-	line.CountFrom(number(j.setup, source))
-	err = line.Run(ctx, source, pass, stages.Range{First: j.next * each, End: j.end * each, Midway: midway})
-	if err == nil && line.Result().Cutoff != nil {
-		err = line.Result().Cutoff
-	}
+	part := pipeline.Part{Pass: pass, First: j.next, End: j.end}
+	err = j.setup.clip.Frames(ctx, part, pictures{m, j, pass}, func(source pipeline.Source, want stages.Range) error {
+		line := pipeline.NewLine(&o, p, &to, s)
+		line.CountFrom(number(j.setup, source))
+		err := line.Run(ctx, source, pass, want)
+		return cmp.Or(err, line.Result().Cutoff)
+	})
 	if err == nil && j.next < j.end && ctx.Err() == nil {
 		err = fault.New(fault.BadData, "the input ends before frame %d", j.next)
 	}
@@ -254,43 +239,43 @@ func passEnd(p *timeline.Plan, pass *timeline.Pass) int64 {
 	return p.Total
 }
 
-// source opens what j reads. release is called when j has ended.
-func (j *job) source(w *window, pass *timeline.Pass, attempt int, r *rater) (s pipeline.Source, midway bool, release func(), err error) {
-	each := pass.Layout.Subframes()
-	first := max(j.next*each-1, pass.Layout.First())
-	at := pass.Moment(new(big.Rat).Set(pass.Layout.Moment(first)))
-	if pass.Backward {
-		low := pass.Moment(new(big.Rat).Set(pass.Layout.Moment(j.end*each - 1)))
+// pictures are those that a job reads of a pass.
+type pictures struct {
+	*Maker
+	job  *job
+	pass *timeline.Pass
+}
+
+// From reads them through the job's window.
+func (p pictures) From(_ context.Context, begin *big.Rat) (pipeline.Source, bool, func(), error) {
+	j, s := p.job, p.job.setup
+	w := s.window
+	if j.rating {
+		w = s.scan
+	}
+	if p.pass.Backward {
 		w.begin(nil)
-		b, midway, err := w.backwardFrom(low, at, pass)
+		each := p.pass.Layout.Subframes()
+		latest := p.pass.Moment(new(big.Rat).Set(p.pass.Layout.Moment(max(j.next*each-1, p.pass.Layout.First()))))
+		b, midway, err := w.backwardFrom(begin, latest, p.pass)
 		if err != nil {
 			return nil, false, nil, err
 		}
 		return b, midway, b.release, nil
 	}
-	if j.setup.plan.Reopens() {
-		w.begin(pass.From)
+	if s.plan.Reopens() {
+		w.begin(p.pass.From)
 	} else {
-		w.begin(j.setup.options.Timing.From)
+		w.begin(s.options.Timing.From)
 	}
-	if whole(&j.setup.options) {
-		attempt = lastAttempt
-	}
-	c, err := w.from(at, attempt)
+	c, err := w.from(begin)
 	if err != nil {
 		return nil, false, nil, err
 	}
 	if j.rating {
-		c.seen = r.see
+		c.seen = p.rated.see
 	}
 	return c, c.midway, func() {}, nil
-}
-
-// whole reports whether a picture may depend on ones long before it, so that the source is read
-// from its start.
-func whole(o *pipeline.Options) bool {
-	fields := o.Input.Deinterlace != pipeline.RefuseFields && o.Input.Deinterlace != pipeline.IgnoreFields
-	return fields || o.Synthesis.Duplicates != pipeline.KeepDuplicates
 }
 
 // number returns the number in the clip of the picture that a source begins with, if its rate

@@ -43,7 +43,7 @@ func TestFinerFlow(t *testing.T) {
 		if width*height > 1 { // the size of a file tells how often to halve it
 			methods = append(methods, FromFiles+Method(files))
 		}
-		if min(width, height) > 12 {
+		if min(width, height) > 12 && OpenCV() != "" {
 			methods = append(methods, OpenCVDIS, Farneback)
 		}
 		for _, m := range methods {

@@ -1,3 +1,5 @@
+//go:build !noopencv
+
 package motion
 
 import (
@@ -6,6 +8,10 @@ import (
 	"retime/flow/opencv"
 	"retime/warp"
 )
+
+// OpenCV returns the version of OpenCV, such as "4.6.0", or "" in a build without it (tag
+// noopencv).
+func OpenCV() string { return opencv.Version() }
 
 // fromOpenCV estimates flow by OpenCV. Its build, too, determines the flow.
 type fromOpenCV struct {

@@ -5,9 +5,9 @@ PREFIX   ?= /usr/local
 SUDO     := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # FFmpeg and OpenCV as the Debian or Ubuntu at hand has them; ffmpeg makes the tests' clips.
-PACKAGES := gcc g++ pkg-config ffmpeg \
+PACKAGES = gcc g++ pkg-config ffmpeg \
 	libavcodec-dev libavformat-dev libavfilter-dev libavdevice-dev \
-	libswscale-dev libswresample-dev libavutil-dev libopencv-dev
+	libswscale-dev libswresample-dev libavutil-dev $(if $(OPENCV),libopencv-dev)
 
 # A test runs the example of docs/flow.md.
 TEST_PACKAGES := python3-minimal
@@ -34,9 +34,13 @@ DEMO     := build/demo-60fps.mp4
 # retime does not call, so the program links few modules. The linker wants the modules
 # named here because OpenCV's video module loads them. A bare go build links everything
 # and works, too. All of this touches the link only: no target compiles GoCV again.
-TAGS := customenv
+#
+# make build TAGS=noopencv builds a program without OpenCV and its two estimators.
+comma  := ,
+TAGS   := customenv
+OPENCV := $(if $(filter noopencv,$(subst $(comma), ,$(TAGS))),,yes)
 export GOFLAGS := $(GOFLAGS) -trimpath -tags=$(TAGS) \
-	-ldflags=-extldflags=-Wl,--gc-sections,--as-needed,-lopencv_dnn,-lopencv_calib3d,-lopencv_features2d,-lopencv_flann
+	-ldflags=-extldflags=-Wl,--gc-sections,--as-needed$(if $(OPENCV),$(comma)-lopencv_dnn$(comma)-lopencv_calib3d$(comma)-lopencv_features2d$(comma)-lopencv_flann)
 # With -trimpath the build cache gives go vet and the linter the output of cgo from whichever
 # checkout filled it, with the paths of that one; they may be gone.
 UNTRIMMED = $(filter-out -trimpath,$(GOFLAGS))
@@ -202,6 +206,15 @@ test: test-deps $(BOXSPLINES) ## run every test, with the race detector; TESTFLA
 .PHONY: test-plain
 test-plain: test-deps $(BOXSPLINES) ## run every test, without the race detector; PKG=./pipeline runs a package's
 	$(GO) test -timeout 40m $(TESTFLAGS) $(or $(PKG),./...)
+
+# These packages use OpenCV otherwise.
+.PHONY: check-noopencv
+check-noopencv: deps ## build, vet and test what a build without OpenCV has
+	@[ -z "$(OPENCV)" ] || { $(MAKE) --no-print-directory check-noopencv TAGS=noopencv; exit; }; \
+	$(VET) ./... && $(GO) build -o build/retime-noopencv ./cmd/retime && \
+	{ ! ldd build/retime-noopencv | grep opencv; } && \
+	$(GO) test -timeout 40m $(TESTFLAGS) ./pipeline/motion && $(GO) test $(TESTFLAGS) -run 'Info|Flags' ./cmd/retime && \
+	$(GO) test $(TESTFLAGS) -run DevicesEstimateFlow ./pipeline
 
 .PHONY: test-on
 test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie, or noble, resolute; needs root

@@ -1,21 +1,33 @@
 package cuda
 
 /*
-#cgo LDFLAGS: -ldl
+#cgo !windows LDFLAGS: -ldl
+#ifdef _WIN32
+#include <windows.h>
+#define LIBRARY "nvcuda.dll"
+static void *open_library(void) { return (void *)LoadLibraryA(LIBRARY); }
+static void *find(void *library, const char *name) { return (void *)GetProcAddress((HMODULE)library, name); }
+#else
 #include <dlfcn.h>
+#define LIBRARY "libcuda.so.1"
+static void *open_library(void) { return dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); }
+static void *find(void *library, const char *name) { return dlsym(library, name); }
+#endif
 
-static int load(void) { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != 0; }
+static const char *library_name(void) { return LIBRARY; }
+
+static int load(void) { return open_library() != 0; }
 
 // probe loads the library and its functions by name, because a program that links the
 // library does not start on a machine without it.
 static int probe(int *count, int *version, const char **call) {
 	*count = *version = 0;
-	*call = "libcuda.so.1";
-	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	*call = LIBRARY;
+	void *library = open_library();
 	if (!library) return -1;
-	int (*init)(unsigned) = (int (*)(unsigned))dlsym(library, "cuInit");
-	int (*get_version)(int *) = (int (*)(int *))dlsym(library, "cuDriverGetVersion");
-	int (*get_count)(int *) = (int (*)(int *))dlsym(library, "cuDeviceGetCount");
+	int (*init)(unsigned) = (int (*)(unsigned))find(library, "cuInit");
+	int (*get_version)(int *) = (int (*)(int *))find(library, "cuDriverGetVersion");
+	int (*get_count)(int *) = (int (*)(int *))find(library, "cuDeviceGetCount");
 	if (!init || !get_version || !get_count) return -1;
 	int r;
 	*call = "cuDriverGetVersion";
@@ -32,11 +44,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 )
 
 // The reasons why no device can be opened.
 var (
-	ErrNoDriver = errors.New("no NVIDIA driver (libcuda.so.1 cannot be loaded)")
+	ErrNoDriver = fmt.Errorf("no NVIDIA driver (%s cannot be loaded)", C.GoString(C.library_name()))
 	ErrNoDevice = errors.New("no CUDA device answers")
 )
 
@@ -67,7 +80,7 @@ var deviceFiles = []string{"/dev/nvidiactl", "/dev/dxg"}
 
 // Likely reports whether a device will probably answer. Unlike [Probe], it does not start the
 // driver, which takes tenths of a second, or seconds if no other program uses the device.
-func Likely() bool { return anyOpens(deviceFiles) && C.load() != 0 }
+func Likely() bool { return (runtime.GOOS == "windows" || anyOpens(deviceFiles)) && C.load() != 0 }
 
 // anyOpens reports whether any of the files can be opened. A device file stays after its driver is
 // gone, but can no longer be opened.

@@ -13,6 +13,7 @@ import (
 
 	"retime/cuda"
 	"retime/cuda/kernels"
+	"retime/flow/opencv"
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -321,6 +322,9 @@ func TestDevicesEstimateFlow(t *testing.T) {
 		{"faults", DIS, "", 3, RemakeOnCPU, -1, false},
 		{"faults end the job", DIS, "", 3, StopAtFault, -1, true},
 	} {
+		if c.flow == OpenCVDIS && opencv.Version() == "" {
+			continue
+		}
 		o := &Options{
 			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
 			Synthesis: Synthesis{Flow: c.flow, FlowCache: c.cache, Preset: Fast}, Compute: Compute{Threads: 4, FaultPolicy: c.policy},

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 
-	"retime/flow/opencv"
 	"retime/frame"
 	"retime/pipeline/motion"
 	"retime/pipeline/stages"
@@ -66,6 +65,11 @@ func (o *Options) Estimator(ctx context.Context) (*motion.Estimator, error) {
 	return motion.NewEstimator(ctx, o.motionParams())
 }
 
+// LocalEstimator opens an estimator for cuts between small pictures.
+func (o *Options) LocalEstimator() (*motion.Estimator, error) {
+	return motion.NewLocalEstimator(motion.Params{Workers: o.workers()})
+}
+
 // DeviceEstimator is Estimator on a device, if the device can estimate the options' flow.
 func (o *Options) DeviceEstimator(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error) {
 	return motion.NewDeviceEstimator(ctx, o.motionParams(), flowDevice{device.New(motion.DeviceOptions())})
@@ -74,9 +78,6 @@ func (o *Options) DeviceEstimator(ctx context.Context, device synth.FlowSource) 
 func (o *Options) motionParams() motion.Params {
 	return motion.Params{Method: o.Synthesis.Flow, Workers: o.sharedWorkers(), Cache: o.flowCache, Log: o.Hooks.Log, OpenCV: openCV}
 }
-
-// openCV opens the estimator of a method of OpenCV.
-func openCV(m motion.Method) (motion.Foreign, error) { return opencv.NewNamed(string(m)) }
 
 // flowDevice is a synthesizer's estimator for package motion.
 type flowDevice struct{ *synth.FlowEstimator }

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"retime/cuda"
 	"retime/pipeline"
@@ -64,15 +61,6 @@ func replaceByCUDA() error {
 	return replaceBy(program)
 }
 
-// replaceBy replaces this program by another one with the same arguments, or returns an error.
-func replaceBy(program string) error {
-	if fd, ok := messageDescriptor(); ok {
-		_ = unix.Dup3(fd, unix.Stderr, 0)
-	}
-	err := syscall.Exec(program, append([]string{program}, os.Args[1:]...), os.Environ())
-	return fmt.Errorf("start %s: %w", program, err)
-}
-
 func findCUDAProgram() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -81,7 +69,7 @@ func findCUDAProgram() (string, error) {
 	if real, err := filepath.EvalSymlinks(self); err == nil {
 		self = real
 	}
-	program := filepath.Join(filepath.Dir(self), cudaProgram)
+	program := filepath.Join(filepath.Dir(self), cudaProgram+filepath.Ext(self))
 	if _, err := os.Stat(program); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", errors.New(program + " is not there (make cuda builds it)")

@@ -55,7 +55,11 @@ func info(w io.Writer, noCUDA error) {
 	fmt.Fprintf(w, "vector instructions %s\n", instructions())
 	b := media.FFmpeg()
 	fmt.Fprintf(w, "FFmpeg %s: %s; %s\n", b.Version, strings.Join(b.Libraries, ", "), b.Licence)
-	fmt.Fprintf(w, "OpenCV %s\n", opencv.Version())
+	if v := opencv.Version(); v != "" {
+		fmt.Fprintf(w, "OpenCV %s\n", v)
+	} else {
+		fmt.Fprintf(w, "OpenCV: not in this build; --flow opencv-dis and farneback need it\n")
+	}
 	fmt.Fprintf(w, "encoders\n")
 	for _, e := range encoders {
 		var have, miss []string

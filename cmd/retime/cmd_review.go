@@ -6,12 +6,9 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -231,15 +228,7 @@ func (o *ReviewOptions) directory(args []string, flags *pflag.FlagSet) ([]review
 // openBrowser opens the address in the user's browser. The address is also printed, so that a
 // failure is only told.
 func openBrowser(url string, stderr io.Writer) {
-	opener := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		opener = "open"
-	}
-	cmd := exec.Command(opener, url)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the server alone
-	if err := cmd.Start(); err != nil {
+	if err := openAddress(url); err != nil {
 		fmt.Fprintf(stderr, "retime: no browser was opened (%v); open the address yourself\n", err)
-		return
 	}
-	go func() { _ = cmd.Wait() }() // the browser's own business
 }

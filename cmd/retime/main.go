@@ -12,14 +12,12 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
 func main() {
-	keepStandardError()
+	prepareStandardStreams()
 	saveMemory()
 	ctx, cancel := signalContext()
 	cmd, err := newRootCommand().ExecuteContextC(ctx)
@@ -44,19 +42,6 @@ func exitCode(err error) int {
 		return int(fault.Cancelled)
 	}
 	return int(fault.KindOf(err))
-}
-
-// keepStandardError moves standard error to another descriptor. Go ends a program that
-// writes to descriptor 2 if that is a pipe that nobody reads; such a write to another
-// descriptor fails, which ends nothing.
-func keepStandardError() {
-	if fd, ok := messageDescriptor(); ok {
-		os.Stderr = os.NewFile(uintptr(fd), os.Stderr.Name())
-		return
-	}
-	if fd, err := unix.FcntlInt(os.Stderr.Fd(), unix.F_DUPFD_CLOEXEC, 3); err == nil {
-		os.Stderr = os.NewFile(uintptr(fd), os.Stderr.Name())
-	}
 }
 
 // patience is how long the program may take to end by itself after a signal to end. FFmpeg does

@@ -80,6 +80,15 @@ func Quick() Options {
 	}
 }
 
+// Local returns options for small pictures: patches begin where the coarser level's flow leads
+// and take two steps, so unlike pictures find no matches.
+func Local() Options {
+	return Options{
+		Stride: 4, Candidates: 9, CandidateDistance: 16,
+		Neighbours: 4, Iterations: 2, MeanNormalization: true,
+	}
+}
+
 func (o Options) check() error {
 	switch {
 	case o.Stride < 1 || o.Stride > patchSize:

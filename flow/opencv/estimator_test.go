@@ -1,3 +1,5 @@
+//go:build !noopencv
+
 package opencv
 
 import (

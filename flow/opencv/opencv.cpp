@@ -1,3 +1,5 @@
+//go:build !noopencv
+
 #include "opencv.h"
 
 #include <cstring>

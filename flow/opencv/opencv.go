@@ -1,3 +1,5 @@
+//go:build !noopencv
+
 // Package opencv estimates dense optical flow between two pictures by OpenCV's methods.
 // GoCV binds OpenCV: an estimator keeps its flow in a GoCV Mat. A small C++ file adds
 // cv::DISOpticalFlow, which GoCV lacks, and turns C++ exceptions, which GoCV does not

@@ -35,7 +35,11 @@ func Create(name string) (File, error) {
 		return File{}, &fs.PathError{Op: "create", Path: name, Err: errors.New("exists, and is not a regular file")}
 	}
 	f, forget, err := create(name, func(part string) (*os.File, error) {
-		return os.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := createPart(part)
+		if err == nil {
+			lockPart(f)
+		}
+		return f, err
 	})
 	return File{f, forget}, err
 }
@@ -47,7 +51,7 @@ func Part(name string) string {
 	return fmt.Sprintf("%s.%s.%s%s%08x%s", dir, base, m.host, m.boot, rand.Uint32(), suffix)
 }
 
-// create opens a new part of name and locks it. Abandon removes it until forget is called.
+// create opens a new part of name, which open locks. Abandon removes it until forget is called.
 func create(name string, open func(part string) (*os.File, error)) (f *os.File, forget func(), err error) {
 	for {
 		part := Part(name)
@@ -61,9 +65,7 @@ func create(name string, open func(part string) (*os.File, error)) (f *os.File, 
 		} else if err != nil {
 			return nil, nil, err
 		}
-		// If the file system has no locks, Sweep removes nothing. Before this file is
-		// locked, another process may sweep it.
-		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		// Before this file was locked, another process may have swept it.
 		if _, err := os.Lstat(f.Name()); errors.Is(err, fs.ErrNotExist) {
 			f.Close()
 			forget()
@@ -128,7 +130,7 @@ func CreateDir(name string) (Dir, error) {
 		if err := os.Mkdir(part, 0o700); err != nil {
 			return nil, err
 		}
-		f, err := os.Open(part)
+		f, err := openDir(part, true)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fs.ErrExist // another process has swept it: take another name
 		}
@@ -216,7 +218,7 @@ func all(content []byte) func(io.Writer) error {
 // exists and overwrite is not set, the error wraps fs.ErrExist. After an error from keeps its
 // name, unless the error wraps ErrNotOnDisk.
 func Rename(from, to string, overwrite bool) error {
-	f, err := os.Open(from)
+	f, err := openToSync(from)
 	if err != nil {
 		return err
 	}
@@ -248,4 +250,4 @@ func syncDir(name string) error {
 }
 
 // syncOpen puts an open directory on disk. Tests have it fail.
-var syncOpen = (*os.File).Sync
+var syncOpen = syncDirectory

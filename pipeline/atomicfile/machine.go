@@ -6,8 +6,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // machine tells the processes that see each other's locks: those of one boot of one host. A
@@ -21,14 +19,8 @@ type machine struct {
 var here = sync.OnceValue(func() machine {
 	tag := func(parts ...any) string { return fmt.Sprintf("%.3x", sha256.Sum256(fmt.Append(nil, parts...))) }
 	host, _ := os.Hostname()
-	id, _ := os.ReadFile("/etc/machine-id")
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	m := machine{host: tag(host, "\n", string(id)), boot: tag(string(boot))}
-	var s unix.Sysinfo_t
-	if unix.Sysinfo(&s) == nil {
-		m.since = time.Now().Add(-time.Duration(s.Uptime) * time.Second)
-	}
-	return m
+	id, boot, since := identity()
+	return machine{host: tag(host, "\n", id), boot: tag(boot), since: since}
 })
 
 // outlived reports whether a part of a host's boot that was last changed at a time is none of a

@@ -5,19 +5,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // Move renames a file to to, in the same file system, and puts nothing on disk. If to exists
 // and overwrite is not set, the error wraps fs.ErrExist and nothing has changed.
 func Move(from, to string, overwrite bool) error {
 	if overwrite {
-		return os.Rename(from, to)
+		return rename(from, to)
 	}
 	err := renameNew(from, to)
 	switch {
-	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EOPNOTSUPP): // as on NFS
+	case errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.EOPNOTSUPP): // as on NFS
 		return linkNew(from, to)
 	case err != nil:
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
@@ -50,10 +49,8 @@ func linkNew(from, to string) error {
 
 // Tests have these fail as some file systems do.
 var (
-	renameNew = func(from, to string) error {
-		return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
-	}
-	link = os.Link
+	renameNew = renameNoReplace
+	link      = os.Link
 )
 
 // Follow returns the name of the file that name leads to if that is a symbolic link, whether
@@ -73,7 +70,7 @@ func Follow(name string) (string, error) {
 		}
 		at = to
 	}
-	return "", &fs.PathError{Op: "open", Path: name, Err: unix.ELOOP}
+	return "", &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
 }
 
 // ending returns at, to which the link called name leads, unless that is the text of a

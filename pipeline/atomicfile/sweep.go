@@ -1,11 +1,9 @@
 package atomicfile
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // Sweep removes the unfinished files and directories that killed processes of this machine
@@ -56,16 +54,10 @@ func parsePart(name, base string) (host, boot string, ok bool) {
 // removeUnlocked removes a file or a directory that no process has locked. It skips one
 // that is gone or that it cannot open.
 func removeUnlocked(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0) // NFS locks only files that are open for writing
-	if errors.Is(err, syscall.EISDIR) {
-		f, err = os.Open(name)
-	}
+	f, err := openUnlocked(name)
 	if err != nil {
 		return nil //nolint:nilerr // another process may have swept it
 	}
 	defer f.Close()
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		return nil
-	}
 	return os.RemoveAll(name)
 }

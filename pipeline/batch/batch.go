@@ -8,10 +8,10 @@ import (
 	"io"
 	"runtime"
 	"sync"
-	"syscall"
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/internal/heap"
 )
@@ -271,7 +271,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 			now.Frames, now.Made = report.Frames, report.Made
 		}
 		out.Frames, out.Made = now.Frames, now.Made
-	case diskFull(err):
+	case atomicfile.DiskFull(err):
 		now.State = Pending
 		b.stopFull(err)
 	case ctx.Err() != nil:
@@ -293,7 +293,7 @@ func (b *batch) save(key string, r record, out Outcome) Outcome {
 	err := b.store.put(key, r)
 	switch {
 	case err == nil:
-	case diskFull(err):
+	case atomicfile.DiskFull(err):
 		b.stopFull(err)
 		out.State, out.Err = Pending, err
 	default:
@@ -305,10 +305,6 @@ func (b *batch) save(key string, r record, out Outcome) Outcome {
 
 func (b *batch) stopFull(err error) {
 	b.stop(fault.New(fault.CannotWrite, "the disk is full, and all clips were stopped: %w; make space, and Options.Resume continues", err))
-}
-
-func diskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 func (b *batch) summary(elapsed time.Duration) *Summary {

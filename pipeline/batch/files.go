@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 )
 
@@ -117,11 +117,8 @@ func identify(name string) (fileID, bool) {
 	if err != nil || !info.Mode().IsRegular() {
 		return fileID{}, false
 	}
-	s, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return fileID{}, false
-	}
-	return fileID{uint64(s.Dev), s.Ino}, true
+	device, inode, ok := atomicfile.Identity(name, info)
+	return fileID{device, inode}, ok
 }
 
 // checkFiles returns the canonical names of the outputs. It returns a fault.Usage error
@@ -134,7 +131,7 @@ func checkFiles(jobs []Job) ([]string, error) {
 			if err != nil {
 				return nil, fault.New(fault.NoInput, "input %q: %w", name, err)
 			}
-			read[full] = i
+			read[atomicfile.Fold(full)] = i
 			if id, ok := identify(name); ok {
 				readIDs[id] = i
 			}
@@ -153,17 +150,17 @@ func checkFiles(jobs []Job) ([]string, error) {
 			if n == 0 {
 				keys[i] = full
 			}
-			other, clash := read[full]
+			other, clash := read[atomicfile.Fold(full)]
 			if id, ok := identify(name); !clash && ok {
 				other, clash = readIDs[id]
 			}
 			if clash {
 				return nil, fault.New(fault.Usage, "%q, which is made from %q, is what %q is made from; choose another name", name, jobs[i].Input, jobs[other].Output)
 			}
-			if other, clash = written[full]; clash {
+			if other, clash = written[atomicfile.Fold(full)]; clash {
 				return nil, fault.New(fault.Usage, "%q would be written twice, from %q and from %q; choose different names", name, jobs[other].Input, jobs[i].Input)
 			}
-			written[full] = i
+			written[atomicfile.Fold(full)] = i
 		}
 	}
 	return keys, nil

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/plainfile"
@@ -94,8 +92,8 @@ func openStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	switch err := unix.FcntlFlock(lock.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}); {
-	case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES):
+	switch err := atomicfile.LockFile(lock); {
+	case errors.Is(err, atomicfile.ErrLocked):
 		lock.Close()
 		return nil, fault.New(fault.TryAgain, "this batch is running already, with its state in %q", dir)
 	case err != nil:
@@ -109,16 +107,14 @@ func openStore(dir string) (*store, error) {
 	return &store{dir: dir, lock: lock}, nil
 }
 
-// locked reports whether a process is working on the batch in dir. It takes no lock, which would
-// keep other processes from working.
+// locked reports whether a process is working on the batch in dir.
 func locked(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	l := unix.Flock_t{Type: unix.F_WRLCK}
-	return unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &l) == nil && l.Type != unix.F_UNLCK
+	return atomicfile.Locked(f)
 }
 
 func (s *store) close() { s.lock.Close() }

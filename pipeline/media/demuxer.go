@@ -163,7 +163,7 @@ func misleads(err error) bool {
 	if !errors.As(err, &e) || !isSystemError(e) {
 		return false
 	}
-	switch syscall.Errno(-e) {
+	switch av.Errno(e) {
 	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN:
 		return false
 	}

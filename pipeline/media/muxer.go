@@ -79,7 +79,7 @@ func cannotWrite(name string, err error) error {
 	}
 	if e := astiav.Error(0); errors.As(err, &e) && isSystemError(e) {
 		before, after, _ := strings.Cut(err.Error(), e.Error())
-		err = fmt.Errorf("%s%w%s", before, syscall.Errno(-e), after)
+		err = fmt.Errorf("%s%w%s", before, av.Errno(e), after)
 	}
 	return fault.New(fault.CannotWrite, "write %q: %w", name, err)
 }
@@ -91,7 +91,7 @@ func isSystemError(e astiav.Error) bool { return -4096 < e && e < 0 }
 // refuses reports whether err, from a muxer, is about the packet and not about the file.
 func refuses(err error) bool {
 	e := astiav.Error(0)
-	return errors.As(err, &e) && (!isSystemError(e) || syscall.Errno(-e) == syscall.EINVAL)
+	return errors.As(err, &e) && (!isSystemError(e) || av.Errno(e) == syscall.EINVAL)
 }
 
 // muxer writes packets to a file, one at a time. Several goroutines may call Write and
@@ -164,7 +164,7 @@ func refusal(e astiav.Error) bool {
 	case astiav.ErrPatchwelcome, astiav.ErrInvaliddata, astiav.ErrBug, astiav.ErrUnknown:
 		return true
 	}
-	switch syscall.Errno(-e) {
+	switch av.Errno(e) {
 	case syscall.EINVAL, syscall.EPERM, syscall.ENOSYS:
 		return true
 	}

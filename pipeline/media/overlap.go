@@ -4,8 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
+
+	"retime/pipeline/atomicfile"
 )
+
+// standardInput is the name under which standard input can be opened again. Windows has none,
+// and there retime does not tell whether it reads the file that it is to write.
+const standardInput = "/dev/stdin"
 
 // Overlap reports whether a and b, which are written, name a file together: one file by whatever
 // links, which need not exist, or one of the pictures of an image sequence that exist. Devices and
@@ -28,7 +33,7 @@ func writtenTo(name string) []string {
 // "-" what standard input is.
 func filesOf(name string) (files []string) {
 	if name == "-" {
-		return []string{"/dev/stdin"}
+		return []string{standardInput}
 	}
 	list, _ := pictures(name) // opening the input reports the error
 	for _, p := range list {
@@ -66,10 +71,10 @@ func identify(name string) identity {
 		if err != nil {
 			return identity{}
 		}
-		return identity{path: path}
+		return identity{path: atomicfile.Fold(path)}
 	}
-	if s, ok := info.Sys().(*syscall.Stat_t); ok && info.Mode().IsRegular() {
-		return identity{device: uint64(s.Dev), inode: s.Ino}
+	if device, inode, ok := atomicfile.Identity(name, info); ok {
+		return identity{device: device, inode: inode}
 	}
 	return identity{}
 }

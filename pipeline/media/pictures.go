@@ -111,7 +111,7 @@ func (n *numbering) link() (url string, err error) {
 	for i, p := range n.list {
 		file, err := filepath.Abs(p.file)
 		if err == nil {
-			err = os.Symlink(file, filepath.Join(n.links.Name(), fmt.Sprintf("%09d%s", i, ext)))
+			err = atomicfile.Lend(file, filepath.Join(n.links.Name(), fmt.Sprintf("%09d%s", i, ext)))
 		}
 		if err != nil {
 			return "", err

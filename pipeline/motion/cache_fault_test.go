@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"retime/flow"
-	"retime/flow/opencv"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/warp"
@@ -218,29 +217,6 @@ func TestFlowCachePermissions(t *testing.T) {
 		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o777&^os.FileMode(umask) {
 			t.Errorf("umask %03o: directory %v: %v", umask, info.Mode(), err)
 		}
-	}
-}
-
-// A method's name in the cache covers what its flow depends on: OpenCV's build for OpenCV's
-// methods, and nothing about the machine for our own.
-func TestNamesOfMethods(t *testing.T) {
-	seen := map[string]Method{}
-	for _, c := range []struct {
-		method Method
-		build  bool
-		kept   bool
-	}{{DIS, false, true}, {OpenCVDIS, true, true}, {Farneback, true, true}, {"command=cat", false, true}, {"command=dog", false, true}, {"files=%d.flo", false, false}} {
-		e, err := NewEstimator(t.Context(), Params{Method: c.method, OpenCV: openCV})
-		must(t, err)
-		defer e.Close()
-		name := e.estimate.name()
-		if strings.Contains(name, opencv.Build()) != c.build || (name != "") != c.kept {
-			t.Errorf("%s is kept as %.60q", c.method, name)
-		}
-		if other, ok := seen[name]; ok {
-			t.Errorf("%s and %s are kept as %.60q", c.method, other, name)
-		}
-		seen[name] = c.method
 	}
 }
 

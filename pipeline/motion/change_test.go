@@ -126,9 +126,24 @@ func TestCutsOnRealClips(t *testing.T) {
 	for _, name := range clips.Find(t, "d0[1-7]*") {
 		material = append(material, smallGuides(t, name, 3, 24))
 	}
-	e, err := NewEstimator(t.Context(), Params{Method: DIS})
+	whole, err := NewEstimator(t.Context(), Params{Method: DIS})
 	must(t, err)
-	defer e.Close()
+	defer whole.Close()
+	t.Run("whole pictures", func(t *testing.T) { cutsOn(t, whole, material) })
+	small, err := NewLocalEstimator(Params{})
+	must(t, err)
+	defer small.Close()
+	for _, clip := range material {
+		for i := range clip {
+			for clip[i].Width > 320 || clip[i].Height > 320 {
+				clip[i] = warp.Halve(clip[i])
+			}
+		}
+	}
+	t.Run("small pictures", func(t *testing.T) { cutsOn(t, small, material) })
+}
+
+func cutsOn(t *testing.T, e *Estimator, material [][]frame.Image[uint8]) {
 	hits, misses, alarms, quiet := 0, 0, 0, 0
 	try := func(name string, a, b frame.Image[uint8], cut bool) {
 		ga, gb := there(a), there(b)

@@ -113,7 +113,7 @@ func bringHome(there DeviceFlow, a, b Guide, workers frame.Workers) (warp.FlowPa
 	if done, err := there.Download(p); done || err != nil {
 		return p, err
 	}
-	own, err := newOwn(workers)
+	own, err := newOwn(ownOptions(), workers)
 	if err != nil {
 		return p, err
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"retime/flow"
+	"retime/flow/dis"
 	"retime/frame"
 	"retime/warp"
 )
@@ -56,6 +57,16 @@ func NewEstimator(ctx context.Context, p Params) (*Estimator, error) {
 	return &Estimator{p.Cache, &keepingStill{m, p.Workers}}, nil
 }
 
+// NewLocalEstimator is NewEstimator for cuts between small pictures, whatever the method: across
+// cuts the flow of whole pictures finds matches there.
+func NewLocalEstimator(p Params) (*Estimator, error) {
+	m, err := newOwn(dis.Local(), p.Workers)
+	if err != nil {
+		return nil, err
+	}
+	return &Estimator{p.Cache, &keepingStill{m, p.Workers}}, nil
+}
+
 func newEstimate(ctx context.Context, p Params) (estimate, error) {
 	if err := p.Method.Check(); err != nil {
 		return nil, err
@@ -66,13 +77,13 @@ func newEstimate(ctx context.Context, p Params) (estimate, error) {
 	case command:
 		return newCommand(ctx, line), nil
 	case files:
-		own, err := newOwn(p.Workers)
+		own, err := newOwn(ownOptions(), p.Workers)
 		if err != nil {
 			return nil, err
 		}
 		return &fromFiles{pattern: pattern, own: own, log: p.Log}, nil
 	case p.Method == DIS:
-		return newOwn(p.Workers)
+		return newOwn(ownOptions(), p.Workers)
 	}
 	return newForeign(p)
 }

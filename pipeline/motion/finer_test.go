@@ -16,9 +16,6 @@ import (
 
 var finer = Scale{Level: 1, Finer: true}
 
-// openCV opens the estimator of a method of OpenCV.
-func openCV(m Method) (Foreign, error) { return opencv.NewNamed(string(m)) }
-
 // sceneFrame draws the scene at a time in seconds.
 func sceneFrame(t *testing.T, width, height int, at float64) *frame.Frame {
 	t.Helper()
@@ -47,7 +44,7 @@ func TestFinerFlow(t *testing.T) {
 		if width*height > 1 { // the size of a file tells how often to halve it
 			methods = append(methods, FromFiles+Method(files))
 		}
-		if min(width, height) > 12 {
+		if min(width, height) > 12 && opencv.Version() != "" {
 			methods = append(methods, OpenCVDIS, Farneback)
 		}
 		for _, m := range methods {

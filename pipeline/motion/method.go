@@ -11,7 +11,7 @@ import (
 // followed by a pattern or a command line.
 type Method string
 
-// The estimators.
+// The estimators. A build without OpenCV (tag noopencv) has DIS alone.
 const (
 	DIS       Method = "dis"        // dense inverse search; the same flow on every machine
 	OpenCVDIS Method = "opencv-dis" // OpenCV's dense inverse search

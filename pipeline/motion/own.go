@@ -17,8 +17,7 @@ type own struct {
 // ownOptions are the same for every preset: the presets differ in their guides.
 func ownOptions() dis.Options { return dis.Default() }
 
-func newOwn(workers frame.Workers) (estimate, error) {
-	o := ownOptions()
+func newOwn(o dis.Options, workers frame.Workers) (estimate, error) {
 	e, err := dis.New(o, workers)
 	if err != nil {
 		return nil, err

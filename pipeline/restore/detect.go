@@ -28,7 +28,7 @@ type numbered struct {
 }
 
 func newDetector(o *Options) (*detector, error) {
-	j, err := newJumps()
+	j, err := newJumps(frame.Workers{N: o.Convert.Compute.Threads})
 	if err != nil {
 		return nil, err
 	}

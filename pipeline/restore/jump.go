@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"retime/flow"
-	"retime/flow/opencv"
+	"retime/flow/dis"
 	"retime/frame"
 	"retime/warp"
 )
@@ -24,9 +24,10 @@ type motion [motionX * motionY][2]float64
 // jumps finds frames that are missing although the timestamps have no gap: there, the motion is a
 // multiple of the motion just before and after.
 type jumps struct {
-	estimator *opencv.DIS
+	estimator *dis.Estimator
 	last      frame.Image[uint8]
 	field     flow.Field
+	backward  flow.Field
 	window    []motion // up to each of the last frames
 	count     int      // frames so far
 	found     []jump
@@ -39,10 +40,8 @@ type jump struct {
 	score   float64 // share of the cells that jump
 }
 
-func newJumps() (*jumps, error) {
-	o := opencv.UltraFast.Options()
-	o.FinestScale = 0
-	e, err := opencv.NewDIS(o)
+func newJumps(workers frame.Workers) (*jumps, error) {
+	e, err := dis.New(dis.Local(), workers)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +49,7 @@ func newJumps() (*jumps, error) {
 }
 
 // close frees the estimator.
-func (j *jumps) close() { _ = j.estimator.Close() } // Close never fails
+func (j *jumps) close() { j.estimator.Close() }
 
 // add takes the next frame's luma.
 func (j *jumps) add(luma frame.Image[uint8]) error {
@@ -63,7 +62,7 @@ func (j *jumps) add(luma frame.Image[uint8]) error {
 	if j.count == 1 {
 		return nil
 	}
-	if err := j.estimator.Estimate(before, luma, &j.field); err != nil {
+	if err := j.estimator.Estimate(before, luma, &j.field, &j.backward, false); err != nil {
 		return err
 	}
 	if j.window = append(j.window, cellMeans(j.field)); len(j.window) > jumpWindow {

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/review/frames"
 	"retime/pipeline/segment"
@@ -141,14 +141,13 @@ func (j *rendering) run(ctx context.Context) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fault.New(fault.CannotWrite, "render: %w", err)
 	}
-	lock, err := os.Open(dir)
-	if err != nil {
+	lock, err := atomicfile.LockDir(dir, false)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		return fault.New(fault.TryAgain, "another retime renders %q; wait for it", j.options.Output.File)
+	} else if err != nil {
 		return fault.New(fault.CannotWrite, "render: %w", err)
 	}
 	defer lock.Close()
-	if errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
-		return fault.New(fault.TryAgain, "another retime renders %q; wait for it", j.options.Output.File)
-	}
 	if c.inParts() {
 		err = j.parts(ctx, dir)
 	} else {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"retime/pipeline"
@@ -52,14 +51,13 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
 	defer atomicfile.OnAbandon(func() { os.Remove(dir) })() // fails if the directory holds anything
-	lock, err := os.Open(dir)
-	if err != nil {
+	lock, err := atomicfile.LockDir(dir, false)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output.File)
+	} else if err != nil {
 		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
 	defer lock.Close()
-	if errors.Is(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
-		return nil, fault.New(fault.TryAgain, "another retime makes %q; wait for it", o.Output.File)
-	}
 	if plan, err := readPlan(filepath.Join(dir, wholeName), cut.Program); err == nil {
 		if err := plan.continues(ctx, dir, o); err != nil {
 			return nil, err
@@ -173,7 +171,7 @@ func (p *Plan) continues(ctx context.Context, dir string, o pipeline.Options) er
 	if err != nil {
 		return fault.New(fault.NoInput, "%w", err)
 	}
-	if path != p.Input.Path {
+	if atomicfile.Fold(path) != atomicfile.Fold(p.Input.Path) {
 		return fault.New(fault.Usage, "%q was started with the input %q; give that, or remove %s to start again", o.Output.File, p.Input.Path, dir)
 	}
 	o.Input.Rotation = o.Rotation()

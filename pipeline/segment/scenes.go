@@ -29,19 +29,13 @@ func findScenes(ctx context.Context, o pipeline.Options, whole *Outline) ([]int6
 }
 
 func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (scenes []int64, err error) {
-	s := &o.Synthesis
-	s.FlowCache = "" // no conversion uses the flow of small pictures
-	// Files have the flow of whole pictures. DIS finds matches across cuts between pictures as
-	// small as these; OpenCV's search fits them badly, as it should.
-	if s.Flow != pipeline.Farneback {
-		s.Flow = pipeline.OpenCVDIS
-	}
+	o.Synthesis.FlowCache = "" // no conversion uses the flow of small pictures
 	clip, err := open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer clip.Close()
-	e, err := clip.Options.Estimator(ctx)
+	e, err := clip.Options.LocalEstimator()
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -23,6 +22,7 @@ type Process struct {
 	Out *os.File // what the shell writes
 
 	shell *exec.Cmd
+	group group
 	said  lastLine // on standard error
 	ended chan struct{}
 	how   error // it ended; nil for success
@@ -30,7 +30,7 @@ type Process struct {
 	leave func() bool
 }
 
-// Start starts line by /bin/sh, with variables such as "NAME=VALUE" added to the
+// Start starts line by /bin/sh, or on Windows by cmd.exe, with variables such as "NAME=VALUE" added to the
 // environment. When ctx ends, it kills the group. Call Close after Ended.
 func Start(ctx context.Context, line string, variables ...string) (*Process, error) {
 	theirIn, in, err := os.Pipe()
@@ -43,12 +43,11 @@ func Start(ctx context.Context, line string, variables ...string) (*Process, err
 		in.Close()
 		return nil, err
 	}
-	p := &Process{In: in, Out: out, shell: exec.Command("/bin/sh", "-c", line), ended: make(chan struct{})}
+	p := &Process{In: in, Out: out, shell: command(line), ended: make(chan struct{})}
 	p.shell.Env = append(os.Environ(), variables...)
 	p.shell.Stdin, p.shell.Stdout, p.shell.Stderr = theirIn, theirOut, &p.said
-	p.shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.shell.WaitDelay = time.Second // for what others of the group say
-	err = p.shell.Start()
+	p.group, err = start(p.shell)
 	theirIn.Close()
 	theirOut.Close()
 	if err != nil {
@@ -84,7 +83,7 @@ func (p *Process) Kill() {
 	}
 }
 
-func (p *Process) killGroup() { _ = syscall.Kill(-p.shell.Process.Pid, syscall.SIGKILL) }
+func (p *Process) killGroup() { p.group.kill() }
 
 // Ended is closed when the shell has ended, and others of the group need no more time.
 func (p *Process) Ended() <-chan struct{} { return p.ended }

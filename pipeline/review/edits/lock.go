@@ -1,10 +1,11 @@
 package edits
 
 import (
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
-	"syscall"
+
+	"retime/pipeline/atomicfile"
 )
 
 // lock keeps other stores of the same files, in other processes, too, from comparing and saving
@@ -18,19 +19,15 @@ func (s *Store) lock() (unlock func()) {
 		}
 	}
 	slices.Sort(dirs)
-	var locked []*os.File
+	var locked []io.Closer
 	for _, dir := range slices.Compact(dirs) {
-		f, err := os.Open(dir)
-		if err != nil {
-			continue
-		}
-		locked = append(locked, f)
-		for syscall.Flock(int(f.Fd()), syscall.LOCK_EX) == syscall.EINTR {
+		if l, err := atomicfile.LockDir(dir, true); err == nil {
+			locked = append(locked, l)
 		}
 	}
 	return func() {
-		for _, f := range locked {
-			f.Close()
+		for _, l := range locked {
+			l.Close()
 		}
 	}
 }

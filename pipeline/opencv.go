@@ -1,0 +1,11 @@
+//go:build !noopencv
+
+package pipeline
+
+import (
+	"retime/flow/opencv"
+	"retime/pipeline/motion"
+)
+
+// openCV opens the estimator of a method of OpenCV.
+func openCV(m motion.Method) (motion.Foreign, error) { return opencv.NewNamed(string(m)) }

@@ -1,6 +1,6 @@
 // Package measure compares made frames with the true ones: by PSNR, structural
-// similarity, visual information fidelity, LPIPS, false speckle, fine detail, the worst blocks, and
-// how both change from frame to frame.
+// similarity, visual information fidelity, LPIPS, false speckle, fine detail, the worst blocks, where
+// the motion diverges, and how both change from frame to frame.
 package measure
 
 import (
@@ -40,6 +40,8 @@ type Meter struct {
 	speckle *speckle
 	vif     *vif   // nil for scores without VIF
 	lpips   *lpips // nil for scores without LPIPS
+
+	divergence divergence
 }
 
 // NewMeter returns a Meter of frames like v's, without VIF and LPIPS. Call Close after use.

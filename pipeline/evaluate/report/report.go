@@ -106,9 +106,9 @@ type Region struct {
 	PSNRY  []Decibel `json:"psnr_y"` // by index in Report.Methods
 }
 
-// Summary holds a method's figures over several frames. PSNRY, PSNR, PSNRYWorst and
-// PSNRYChange pool the squared errors as FFmpeg's psnr filter does; PSNRYMin is the least
-// of the frames, and the others are means over the frames.
+// Summary holds a method's figures over several frames. PSNRY, PSNR, PSNRYWorst,
+// PSNRYChange and PSNRDiv pool the squared errors as FFmpeg's psnr filter does; PSNRYMin is
+// the least of the frames, and the others are means over the frames.
 type Summary struct {
 	Frames      int     `json:"frames"`
 	PSNRY       Decibel `json:"psnr_y"`
@@ -117,6 +117,7 @@ type Summary struct {
 	PSNRYMin    Decibel `json:"psnr_y_min"`
 	PSNRYWorst  Decibel `json:"psnr_y_worst_tenth"` // of each frame's blocks
 	PSNRYChange Decibel `json:"psnr_y_change"`      // from one held-out frame to the next
+	PSNRDiv     Decibel `json:"psnr_div"`           // where the motion to the next frame diverges
 	SSIMY       Ratio   `json:"ssim_y"`
 	SSIM        Ratio   `json:"ssim"`
 	VIF         Ratio   `json:"vif"`
@@ -133,6 +134,7 @@ type Series struct {
 	// PSNRYChange compares the change since the held-out frame before; it is NaN for the
 	// first frame of a shot.
 	PSNRYChange []Decibel `json:"psnr_y_change"`
+	PSNRDiv     []Decibel `json:"psnr_div"` // NaN where no motion diverges
 	SSIMY       []Ratio   `json:"ssim_y"`
 	SSIM        []Ratio   `json:"ssim"`
 	VIF         []Ratio   `json:"vif"`

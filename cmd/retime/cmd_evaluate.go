@@ -62,9 +62,9 @@ func newEvaluateCommand() *cobra.Command {
 		Use:   "evaluate INPUT --report DIR [--settings FILES] [--peer PEER]",
 		Short: "Measure how good made frames are, by leaving some out and making them again",
 		Long: `evaluate holds out every other frame of a clip, makes it again from the two
-frames around it, and compares it with the truth: PSNR, SSIM, VIF, LPIPS,
-fine detail and false speckle for each frame and each shot, beside peers and with the seconds that
-each method takes. It writes a page to look at, which shows the worst frames and
+frames around it, and compares it with the truth: PSNR, PSNR_DIV, SSIM, VIF,
+LPIPS, fine detail and false speckle for each frame and each shot, beside peers and with the seconds
+that each method takes. It writes a page to look at, which shows the worst frames and
 regions, and the numbers as JSON. The gap around a held-out frame is twice as
 long as in use, so the figures are pessimistic.
 
@@ -150,8 +150,8 @@ func printReport(w io.Writer, r *report.Report) {
 	for _, m := range r.Methods {
 		wide = max(wide, len(m.Name))
 	}
-	fmt.Fprintf(w, "%-*s  %10s  %8s  %7s  %7s  %10s  %8s  %6s  %6s  %6s  %7s  %7s\n", wide, "method",
-		"PSNR "+r.Clip.Plane, "PSNR all", "worst", "change", "SSIM "+r.Clip.Plane, "SSIM all", "VIF", "LPIPS", "detail", "speckle", "s/frame")
+	fmt.Fprintf(w, "%-*s  %10s  %8s  %7s  %7s  %8s  %10s  %8s  %6s  %6s  %6s  %7s  %7s\n", wide, "method",
+		"PSNR "+r.Clip.Plane, "PSNR all", "worst", "change", "PSNR_DIV", "SSIM "+r.Clip.Plane, "SSIM all", "VIF", "LPIPS", "detail", "speckle", "s/frame")
 	figure := func(v float64, decimals int) string {
 		if math.IsNaN(v) {
 			return "-"
@@ -160,8 +160,8 @@ func printReport(w io.Writer, r *report.Report) {
 	}
 	for _, m := range r.Methods {
 		s := m.Total
-		fmt.Fprintf(w, "%-*s  %10s  %8s  %7s  %7s  %10s  %8s  %6s  %6s  %6s  %7s  %7s\n", wide, m.Name,
-			figure(float64(s.PSNRY), 2), figure(float64(s.PSNR), 2), figure(float64(s.PSNRYWorst), 2), figure(float64(s.PSNRYChange), 2),
+		fmt.Fprintf(w, "%-*s  %10s  %8s  %7s  %7s  %8s  %10s  %8s  %6s  %6s  %6s  %7s  %7s\n", wide, m.Name,
+			figure(float64(s.PSNRY), 2), figure(float64(s.PSNR), 2), figure(float64(s.PSNRYWorst), 2), figure(float64(s.PSNRYChange), 2), figure(float64(s.PSNRDiv), 2),
 			figure(float64(s.SSIMY), 4), figure(float64(s.SSIM), 4), figure(float64(s.VIF), 4), figure(float64(s.LPIPS), 4), figure(float64(s.Detail), 2), figure(float64(s.Speckle), 0), figure(m.SecondsPerFrame, 3))
 	}
 	for _, line := range r.Verdict {

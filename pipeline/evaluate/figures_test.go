@@ -122,6 +122,21 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// Where the motion diverges, the squared errors of the frames are pooled.
+func TestPSNRDiv(t *testing.T) {
+	m := mustRun(t, quick(writeScene(t, 64, 48, 11, 24))).Methods[0]
+	var sum float64
+	for k, v := range m.Frames.PSNRDiv {
+		if math.IsNaN(float64(v)) || v >= m.Frames.PSNRY[k] {
+			t.Errorf("frame %d: %f where the motion diverges, %f throughout", k, v, m.Frames.PSNRY[k])
+		}
+		sum += math.Pow(10, -float64(v)/10)
+	}
+	if want := -10 * math.Log10(sum/float64(len(m.Frames.PSNRDiv))); math.Abs(float64(m.Total.PSNRDiv)-want) > 1e-9 {
+		t.Errorf("%f in all, want %f", m.Total.PSNRDiv, want)
+	}
+}
+
 func TestVIFNeedsRoom(t *testing.T) {
 	o := Options{Input: writeScene(t, 15, 16, 3, 24)}
 	if v := float64(mustRun(t, o).Methods[0].Total.VIF); !math.IsNaN(v) {

@@ -89,8 +89,8 @@ func TestPageInBrowser(t *testing.T) {
 		}
 		curves := js[[]curve](t, ctx, `[...document.querySelectorAll("#plots svg path.curve")].map((p) => ({measure: p.closest("svg").dataset.measure,
 			path: p.getAttribute("d"), width: p.getBoundingClientRect().width, height: p.closest("svg").getBoundingClientRect().height}))`)
-		if len(curves) != 5*3+1 {
-			t.Fatalf("%d curves, want 5 measures of 3 methods and a confidence", len(curves))
+		if len(curves) != 6*3+1 {
+			t.Fatalf("%d curves, want 6 measures of 3 methods and a confidence", len(curves))
 		}
 		for _, c := range curves {
 			// Two shots make two runs of the line, with as many points as frames.
@@ -105,8 +105,8 @@ func TestPageInBrowser(t *testing.T) {
 			t.Errorf("%d worst frames are flagged, want 2", n)
 		}
 		do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
-		if n := js[int](t, ctx, `document.querySelectorAll("#plots path.curve").length`); n != 5*2+1 {
-			t.Errorf("%d curves with one method hidden, want 11", n)
+		if n := js[int](t, ctx, `document.querySelectorAll("#plots path.curve").length`); n != 6*2+1 {
+			t.Errorf("%d curves with one method hidden, want 13", n)
 		}
 		do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
 	})
@@ -313,8 +313,8 @@ func TestPageOfLittle(t *testing.T) {
 	o := Options{Input: writeScene(t, 32, 24, 3, 24), Dir: dir, NoVIF: true, Settings: []Setting{{Name: name, Values: map[string]string{"mode": name}}}}
 	mustRun(t, o)
 	ctx := browser(t, filepath.Join(dir, pageName))
-	if n := js[int](t, ctx, `document.querySelectorAll("#plots svg").length`); n != 5 {
-		t.Errorf("%d plots, want those of PSNR, SSIM, detail, false speckle and confidence", n)
+	if n := js[int](t, ctx, `document.querySelectorAll("#plots svg").length`); n != 6 {
+		t.Errorf("%d plots, want those of PSNR, PSNR_DIV, SSIM, detail, false speckle and confidence", n)
 	}
 	if got := js[string](t, ctx, `document.querySelector("tbody th").textContent`); got != name {
 		t.Errorf("the name %q shows as %q", name, got)

@@ -55,6 +55,7 @@ func (e *evaluation) result(i int, r *report.Report) report.Method {
 		f := &out.Frames
 		f.PSNRY, f.PSNR = append(f.PSNRY, psnr(s.MSEY, peak)), append(f.PSNR, psnr(s.MSE, peak))
 		f.PSNRYWorst, f.PSNRYChange = append(f.PSNRYWorst, psnr(s.MSEWorst, peak)), append(f.PSNRYChange, psnr(s.change, peak))
+		f.PSNRDiv = append(f.PSNRDiv, psnr(s.divergent, peak))
 		f.SSIMY, f.SSIM = append(f.SSIMY, report.Ratio(s.SSIMY)), append(f.SSIM, report.Ratio(s.SSIM))
 		f.VIF, f.Speckle = append(f.VIF, report.Ratio(s.VIF)), append(f.Speckle, report.Million(1e6*s.Speckle))
 		f.LPIPS, f.Detail = append(f.LPIPS, report.Ratio(s.LPIPS)), append(f.Detail, report.Ratio(s.detail))
@@ -102,7 +103,8 @@ func summarise(scores []score, peak int) report.Summary {
 	n := float64(len(scores)) // 0 makes every mean NaN; the lowest PSNR starts as NaN
 	s := report.Summary{Frames: len(scores), PSNRYMin: report.Decibel(math.NaN())}
 	var sum measure.Score
-	var change, changes, mean, detail float64
+	var change, divergent pool
+	var mean, detail float64
 	for _, x := range scores {
 		p := psnr(x.MSEY, peak)
 		if !(s.PSNRYMin <= p) {
@@ -118,18 +120,29 @@ func summarise(scores []score, peak int) report.Summary {
 		sum.Speckle += x.Speckle
 		sum.LPIPS += x.LPIPS
 		detail += x.detail
-		if !math.IsNaN(x.change) {
-			change += x.change
-			changes++
-		}
+		change.add(x.change)
+		divergent.add(x.divergent)
 	}
 	s.PSNRY, s.PSNR, s.PSNRYMean = psnr(sum.MSEY/n, peak), psnr(sum.MSE/n, peak), report.Decibel(mean/n)
-	s.PSNRYWorst, s.PSNRYChange = psnr(sum.MSEWorst/n, peak), psnr(change/changes, peak)
+	s.PSNRYWorst, s.PSNRYChange = psnr(sum.MSEWorst/n, peak), psnr(change.mean(), peak)
+	s.PSNRDiv = psnr(divergent.mean(), peak)
 	s.SSIMY, s.SSIM, s.VIF = report.Ratio(sum.SSIMY/n), report.Ratio(sum.SSIM/n), report.Ratio(sum.VIF/n)
 	s.Speckle = report.Million(1e6 * sum.Speckle / n)
 	s.LPIPS, s.Detail = report.Ratio(sum.LPIPS/n), report.Ratio(detail/n)
 	return s
 }
+
+// pool is a mean of the frames that have a figure.
+type pool struct{ sum, n float64 }
+
+func (p *pool) add(v float64) {
+	if !math.IsNaN(v) {
+		p.sum += v
+		p.n++
+	}
+}
+
+func (p *pool) mean() float64 { return p.sum / p.n }
 
 // judge compares each setting with the best peer.
 func judge(r *report.Report) (lines []string) {

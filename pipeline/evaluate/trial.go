@@ -34,6 +34,8 @@ type score struct {
 	// first one of a shot.
 	change float64
 	detail float64 // share of the source frames' detail that is kept
+	// divergent is the mean squared error where the motion diverges; NaN if it does so nowhere.
+	divergent float64
 }
 
 // trial is one method's pass over the clip. As a pipeline.Sink, it compares the frames
@@ -89,6 +91,9 @@ func (t *trial) WriteFrame(made *frame.Frame, _, _ *big.Rat) error {
 func (t *trial) score(h heldOut, made *frame.Frame) (s score, err error) {
 	s.change, s.detail = math.NaN(), t.e.meter.Detail(h.Before, h.After, made)
 	if s.Score, err = t.e.meter.Score(h.Truth, made); err != nil {
+		return s, err
+	}
+	if s.divergent, err = t.e.meter.DivergentMSE(h.Truth, made, h.After); err != nil {
 		return s, err
 	}
 	c, k := t.e.clip, len(t.scores)

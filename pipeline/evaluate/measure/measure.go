@@ -1,6 +1,6 @@
 // Package measure compares made frames with the true ones: by PSNR, structural similarity, visual
-// information fidelity, LPIPS, false speckle, fine detail, the worst blocks, and how well the
-// change from frame to frame matches.
+// information fidelity, LPIPS, false speckle, fine detail, the worst blocks, where the motion
+// diverges, and how well the change from frame to frame matches.
 package measure
 
 import (
@@ -39,6 +39,8 @@ type Meter struct {
 	speckle *speckle
 	vif     *vif   // nil for scores without VIF
 	lpips   *lpips // nil for scores without LPIPS
+
+	divergence divergence
 }
 
 // NewMeter returns a Meter for frames like v's, without VIF and LPIPS. Call Close after use.

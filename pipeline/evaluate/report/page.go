@@ -92,11 +92,11 @@ type pageData struct {
 
 // columns holds the best value of each column of the table.
 type columns struct {
-	PSNRY, PSNR, Within, Min, Worst, Change Decibel
-	SSIMY, SSIM, VIF                        Ratio
-	Speckle                                 Million
-	LPIPS                                   Ratio
-	Seconds                                 float64
+	PSNRY, PSNR, Within, Min, Worst, Change, Div Decibel
+	SSIMY, SSIM, VIF                             Ratio
+	Speckle                                      Million
+	LPIPS                                        Ratio
+	Seconds                                      float64
 }
 
 func (r *Report) best() columns {
@@ -107,6 +107,7 @@ func (r *Report) best() columns {
 		c.Within = max(c.Within, m.WithinShots.PSNRY)
 		c.SSIMY, c.SSIM, c.VIF = max(c.SSIMY, t.SSIMY), max(c.SSIM, t.SSIM), max(c.VIF, t.VIF)
 		c.Worst, c.Change = max(c.Worst, t.PSNRYWorst), max(c.Change, t.PSNRYChange)
+		c.Div = max(c.Div, t.PSNRDiv)
 		c.Speckle, c.LPIPS = min(c.Speckle, t.Speckle), min(c.LPIPS, t.LPIPS)
 		c.Seconds = min(c.Seconds, m.SecondsPerFrame)
 	}

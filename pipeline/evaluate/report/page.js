@@ -9,6 +9,7 @@
 
   const measures = [
     { key: "psnr_y", title: `PSNR of ${report.clip.plane}, dB`, height: 240 },
+    { key: "psnr_div", title: "PSNR_DIV, dB", height: 150 },
     { key: "ssim_y", title: `SSIM of ${report.clip.plane}`, height: 150 },
     { key: "vif", title: `VIF of ${report.clip.plane}`, height: 150 },
     { key: "lpips", title: "LPIPS", height: 150 },

@@ -105,9 +105,9 @@ type Region struct {
 	PSNRY  []Decibel `json:"psnr_y"` // by index in Report.Methods
 }
 
-// Summary holds a method's figures over several frames. PSNRY, PSNR, PSNRYWorst and PSNRYChange
-// pool the squared errors as FFmpeg's psnr filter does; PSNRYMin is the lowest of any frame, and
-// the others are means over the frames.
+// Summary holds a method's figures over several frames. PSNRY, PSNR, PSNRYWorst, PSNRYChange and
+// PSNRDiv pool the squared errors as FFmpeg's psnr filter does; PSNRYMin is the lowest of any frame,
+// and the others are means over the frames.
 type Summary struct {
 	Frames      int     `json:"frames"`
 	PSNRY       Decibel `json:"psnr_y"`
@@ -116,6 +116,7 @@ type Summary struct {
 	PSNRYMin    Decibel `json:"psnr_y_min"`
 	PSNRYWorst  Decibel `json:"psnr_y_worst_tenth"` // over each frame's worst tenth of blocks
 	PSNRYChange Decibel `json:"psnr_y_change"`      // from one held-out frame to the next
+	PSNRDiv     Decibel `json:"psnr_div"`           // where the motion to the next frame diverges
 	SSIMY       Ratio   `json:"ssim_y"`
 	SSIM        Ratio   `json:"ssim"`
 	VIF         Ratio   `json:"vif"`
@@ -132,6 +133,7 @@ type Series struct {
 	// PSNRYChange compares the change since the previous held-out frame; it is NaN for the first
 	// frame of a shot.
 	PSNRYChange []Decibel `json:"psnr_y_change"`
+	PSNRDiv     []Decibel `json:"psnr_div"` // NaN where no motion diverges
 	SSIMY       []Ratio   `json:"ssim_y"`
 	SSIM        []Ratio   `json:"ssim"`
 	VIF         []Ratio   `json:"vif"`

@@ -36,6 +36,14 @@ func (o Options) Check() error {
 	return o.Settle()
 }
 
+// Defaults returns options in which every choice is the default one.
+func Defaults() (o Options) {
+	o.Input.HWDec, o.Timing.Audio = media.HWNone, media.StretchAudio
+	o.Synthesis.settle()
+	o.Compute.settle()
+	return o
+}
+
 // Settle checks o and replaces what was left zero.
 func (o *Options) Settle() error {
 	if o.Hooks.Log == nil {

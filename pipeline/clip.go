@@ -32,6 +32,11 @@ func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	if err := o.Settle(); err != nil {
 		return nil, err
 	}
+	return openSettled(ctx, o, packets)
+}
+
+// openSettled is open for options that are settled.
+func openSettled(ctx context.Context, o Options, packets bool) (*Clip, error) {
 	if o.Input.File == "" {
 		return nil, fault.New(fault.Usage, "no input; name one")
 	}

@@ -58,9 +58,9 @@ func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 // ways, as Convert estimates it with the same options. The fields' grid is the
 // frames', halved (rounding up) as often as the preset does. Modes that use no
 // flow are a fault.Usage error. Flow from files is estimated by DIS, because the frames
-// have no numbers.
-func EstimateFlow(a, b *frame.Frame, o Options) (forward, backward flow.Field, err error) {
-	f, err := estimatePair(a, b, o)
+// have no numbers. If ctx is cancelled, a command that estimates the flow is ended, and the error wraps ctx's.
+func EstimateFlow(ctx context.Context, a, b *frame.Frame, o Options) (forward, backward flow.Field, err error) {
+	f, err := estimatePair(ctx, a, b, o)
 	if err != nil {
 		return forward, backward, err
 	}
@@ -70,9 +70,10 @@ func EstimateFlow(a, b *frame.Frame, o Options) (forward, backward flow.Field, e
 }
 
 // CutScore returns how surely there is a scene cut between two frames of one size, from 0 to 1, as
-// Convert judges it with the same options. DefaultSceneThreshold and above is a cut. Modes that use no flow are a fault.Usage error.
-func CutScore(a, b *frame.Frame, o Options) (float64, error) {
-	f, err := estimatePair(a, b, o)
+// Convert judges it with the same options. DefaultSceneThreshold and above is a cut. Modes that use no flow
+// are a fault.Usage error. ctx is as for EstimateFlow.
+func CutScore(ctx context.Context, a, b *frame.Frame, o Options) (float64, error) {
+	f, err := estimatePair(ctx, a, b, o)
 	if err != nil {
 		return 0, err
 	}
@@ -81,18 +82,19 @@ func CutScore(a, b *frame.Frame, o Options) (float64, error) {
 }
 
 // estimatePair returns the flow between two frames.
-func estimatePair(a, b *frame.Frame, o Options) (motion.Flow, error) {
+func estimatePair(ctx context.Context, a, b *frame.Frame, o Options) (motion.Flow, error) {
 	if err := o.Settle(); err != nil {
 		return nil, err
 	}
 	if !o.Synthesis.Mode.UsesFlow() {
 		return nil, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
 	}
-	e, err := o.Estimator(context.Background())
+	e, err := o.Estimator(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer e.Close()
 	scale := o.Synthesis.Preset.Scale(a.Width, a.Height)
-	return e.Estimate(motion.NewGuide(a, scale), motion.NewGuide(b, scale))
+	f, err := e.Estimate(motion.NewGuide(a, scale), motion.NewGuide(b, scale))
+	return f, fault.Interrupted(ctx, err)
 }

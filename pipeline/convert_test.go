@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
 	"math/big"
@@ -109,7 +110,7 @@ func TestEstimateFlow(t *testing.T) {
 		width, height int // of the picture
 		level         int
 	}{{Best, 97, 65, 0}, {Balanced, 97, 65, 0}, {Balanced, 1201, 433, 1}, {Fast, 97, 65, 2}} {
-		forward, backward, err := EstimateFlow(draw(c.width, c.height, 0), draw(c.width, c.height, 4), Options{Synthesis: Synthesis{Preset: c.preset}})
+		forward, backward, err := EstimateFlow(t.Context(), draw(c.width, c.height, 0), draw(c.width, c.height, 4), Options{Synthesis: Synthesis{Preset: c.preset}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,8 +126,21 @@ func TestEstimateFlow(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := EstimateFlow(draw(97, 65, 0), draw(97, 65, 4), Options{Synthesis: Synthesis{Mode: warp.Blend}}); fault.KindOf(err) != fault.Usage {
+	if _, _, err := EstimateFlow(t.Context(), draw(97, 65, 0), draw(97, 65, 4), Options{Synthesis: Synthesis{Mode: warp.Blend}}); fault.KindOf(err) != fault.Usage {
 		t.Errorf("flow of a blend: %v", err)
+	}
+}
+
+// A command that does not answer is ended with the context.
+func TestEstimatingIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := Options{Synthesis: Synthesis{Flow: "command=cat >/dev/null"}}
+	cancel()
+	gray := frame.Format{Name: "gray", Depth: 8, Planes: 1}
+	a, b := frame.New(gray, 64, 48), frame.New(gray, 64, 48)
+	frame.Samples[uint8](b.Planes[0]).Row(20)[30] = 255
+	if _, _, err := EstimateFlow(ctx, a, b, o); fault.KindOf(err) != fault.Cancelled || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -145,7 +159,7 @@ func TestCutScore(t *testing.T) {
 		at  float64
 		cut bool
 	}{{0, false}, {1. / 24, false}, {1. / 12, false}, {100, true}} {
-		score, err := CutScore(draw(0), draw(c.at), Options{Synthesis: Synthesis{Preset: Fast}})
+		score, err := CutScore(t.Context(), draw(0), draw(c.at), Options{Synthesis: Synthesis{Preset: Fast}})
 		if err != nil || (score >= DefaultSceneThreshold) != c.cut {
 			t.Errorf("the scene at 0 and %.3f s: score %.2f, %v; cut: %t", c.at, score, err, c.cut)
 		}

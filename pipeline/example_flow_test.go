@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -26,7 +27,7 @@ func ExampleEstimateFlow() {
 	a, b := draw(0), draw(0.12)
 	defer a.Release()
 	defer b.Release()
-	forward, backward, err := pipeline.EstimateFlow(a, b, pipeline.Options{
+	forward, backward, err := pipeline.EstimateFlow(context.Background(), a, b, pipeline.Options{
 		Synthesis: pipeline.Synthesis{Preset: pipeline.Best}, // at the size of frames as small as these
 	})
 	if err != nil {
@@ -48,7 +49,7 @@ func ExampleCutScore() {
 	defer now.Release()
 	for _, seconds := range []float64{1. / 24, 90} {
 		next := draw(seconds)
-		score, err := pipeline.CutScore(now, next, pipeline.Options{})
+		score, err := pipeline.CutScore(context.Background(), now, next, pipeline.Options{})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func writeFlows(t *testing.T, name string, o Options) FlowMethod {
 			last.Release()
 			return FlowMethod(motion.FromFiles + filepath.Join(dir, "%03d.flo"))
 		}
-		forward, backward, err := EstimateFlow(last, next, o)
+		forward, backward, err := EstimateFlow(t.Context(), last, next, o)
 		must(t, err)
 		for suffix, f := range map[string]flow.Field{"": forward, ".back": backward} {
 			file, err := os.Create(filepath.Join(dir, fmt.Sprintf("%03d%s.flo", n, suffix)))

@@ -101,7 +101,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	}
 	opening := synth.Begin(o.SynthParams())
 	defer opening.Drop()
-	clip, err := Open(ctx, o)
+	clip, err := openSettled(ctx, o, false)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/media"
 	"retime/pipeline/timeline"
-	"retime/warp"
 )
 
 // ConvertOptions holds the options of the library and those that the program adds.
@@ -37,20 +35,7 @@ type display struct {
 
 // setDefaults sets o to the defaults of the flags.
 func (o *ConvertOptions) setDefaults() {
-	*o = ConvertOptions{
-		Options: pipeline.Options{
-			Input:  pipeline.Input{HWDec: media.HWNone},
-			Timing: pipeline.Timing{Audio: media.StretchAudio},
-			Synthesis: pipeline.Synthesis{
-				Mode: warp.Project, Flow: pipeline.DIS, Preset: pipeline.Balanced, Order: new(3), Kernel: warp.BSpline,
-				SceneThreshold: new(pipeline.DefaultSceneThreshold), BlendBelow: new(pipeline.DefaultBlendBelow), NearestBelow: new(pipeline.DefaultNearestBelow),
-				Duplicates: pipeline.KeepDuplicates, Static: pipeline.StaticAuto,
-			},
-			Compute: pipeline.Compute{Backend: pipeline.Auto, FaultPolicy: pipeline.RemakeOnCPU},
-		},
-		display:       display{progress: "auto"},
-		segmentLength: big.NewRat(30, 1),
-	}
+	*o = ConvertOptions{Options: pipeline.Defaults(), display: display{progress: "auto"}, segmentLength: big.NewRat(30, 1)}
 }
 
 // AddFlags declares the flags of a conversion.

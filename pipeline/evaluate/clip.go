@@ -62,7 +62,7 @@ func scan(ctx context.Context, o *Options) (*clip, error) {
 			f.Release()
 			break
 		}
-		cut, err := cuts.before(f)
+		cut, err := cuts.before(ctx, f)
 		f.Release()
 		if err != nil {
 			return nil, err

@@ -1,6 +1,8 @@
 package evaluate
 
 import (
+	"context"
+
 	"retime/frame"
 	"retime/pipeline"
 )
@@ -14,14 +16,14 @@ type cutFinder struct {
 }
 
 // before reports whether a cut is between the last frame and f.
-func (c *cutFinder) before(f *frame.Frame) (bool, error) {
+func (c *cutFinder) before(ctx context.Context, f *frame.Frame) (bool, error) {
 	last := c.last
 	c.last = f.Retain()
 	if last == nil {
 		return false, nil
 	}
 	defer last.Release()
-	score, err := pipeline.CutScore(last, f, pipeline.Options{Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Threads: c.threads}})
+	score, err := pipeline.CutScore(ctx, last, f, pipeline.Options{Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Threads: c.threads}})
 	return score >= pipeline.DefaultSceneThreshold, err
 }
 

@@ -41,6 +41,7 @@ type score struct {
 // trial is one method's pass over the clip. As a pipeline.Sink, it compares the frames
 // that the method makes with the truth.
 type trial struct {
+	ctx     context.Context // of run
 	e       *evaluation
 	method  int
 	reading *reading
@@ -50,6 +51,7 @@ type trial struct {
 }
 
 func (t *trial) run(ctx context.Context) (err error) {
+	t.ctx = ctx
 	if t.reading, err = t.e.clip.read(ctx); err != nil {
 		return err
 	}
@@ -119,12 +121,12 @@ func (t *trial) record(r pipeline.Record) { t.records = append(t.records, r) }
 func (t *trial) show(h heldOut, made *frame.Frame, s score) error {
 	k, flow := len(t.scores), t.e.methods[t.method].flow
 	if t.method > 0 {
-		if err := t.e.gallery.Next(k, h.Scene, made, flow); err != nil {
+		if err := t.e.gallery.Next(t.ctx, k, h.Scene, made, flow); err != nil {
 			return err
 		}
 		return t.e.regions.Next(k, h.Scene, made)
 	}
-	if err := t.e.gallery.First(k, h.Scene, made, s.MSEY, flow); err != nil || t.e.clip.acrossCut(h.index) {
+	if err := t.e.gallery.First(t.ctx, k, h.Scene, made, s.MSEY, flow); err != nil || t.e.clip.acrossCut(h.index) {
 		return err
 	}
 	return t.e.regions.First(k, h.Scene, made, t.e.meter.Blocks())

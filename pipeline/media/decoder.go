@@ -19,24 +19,29 @@ type decoder struct {
 	options  *ReaderOptions
 	context  *astiav.CodecContext
 	clock    pictureClock
-	errors   av.ErrorCount // of the decoder
-	damage   Damage        // that the decoder has found, less errors; see found
-	before   Damage        // that does not count, since nothing that is wanted shows it
-	fetch    fetcher       // brings pictures to main memory
-	backlog  *backlog      // nil if the processor cannot take over from a device
-	again    packetQueue   // packets for the processor that the device has had
-	skip     *skipping     // nil if the next picture is new
-	failed   error         // why no further picture can come
-	ahead    *fetched      // the second picture, if first has decoded it
-	draining bool          // no packets are left in the input
-	ended    bool          // no pictures are left
+	fetch    fetcher     // brings pictures to main memory
+	backlog  *backlog    // nil if the processor cannot take over from a device
+	again    packetQueue // packets for the processor that the device has had
+	skip     *skipping   // nil if the next picture is new
+	failed   error       // why no further picture can come
+	ahead    *fetched    // the second picture, if first has decoded it
+	draining bool        // no packets are left in the input
+	ended    bool        // no pictures are left
 
 	undecoded undecoded
 	inspected bool // undecoded is known
+	damageCount
+}
+
+// damageCount counts the damage of a decoder's pictures.
+type damageCount struct {
+	errors av.ErrorCount // of the decoder
+	damage Damage        // that the decoder has found, less errors; see found
+	before Damage        // that does not count, since nothing that is wanted shows it
 }
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
-	c := &decoder{demuxer: d, options: opt, errors: av.NewErrorCount(), fetch: downloads{}}
+	c := &decoder{demuxer: d, options: opt, damageCount: damageCount{errors: av.NewErrorCount()}, fetch: downloads{}}
 	c.clock = newPictureClock(d, opt.Log)
 	if err := c.open(opt); err != nil {
 		c.close()

@@ -27,7 +27,7 @@ func TestDecoderThatFailsForever(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	failures := 0
-	c := &decoder{demuxer: &demuxer{ctx: ctx}, errors: av.NewErrorCount()}
+	c := &decoder{demuxer: &demuxer{ctx: ctx}, damageCount: damageCount{errors: av.NewErrorCount()}}
 	c.context = astiav.AllocCodecContext(astiav.FindDecoder(astiav.CodecIDH264)) // not open, so that it fails
 	c.options = &ReaderOptions{To: big.NewRat(1, 1), Log: slog.New(lines(func() {
 		switch failures++; failures {

@@ -34,10 +34,15 @@ type demuxer struct {
 	ahead   packetQueue // read ahead, not passed on yet
 	earlier earlierSubtitles
 	lost    packetLoss
-	end     int64    // latest end of a packet of any stream, in microseconds
-	zero    *big.Rat // the start of the earliest stream, in seconds
-	paced   *big.Rat // rate of pictures that have no times of their own; nil if they have
-	found   regular  // measured
+	inputTimes
+}
+
+// inputTimes are what is known of when the packets of an input are shown.
+type inputTimes struct {
+	end   int64    // latest end of a packet of any stream, in microseconds
+	zero  *big.Rat // the start of the earliest stream, in seconds
+	paced *big.Rat // rate of pictures that have no times of their own; nil if they have
+	found regular  // measured
 }
 
 // openInput is a file that FFmpeg has open.

@@ -69,7 +69,7 @@ func (f *planFile) plan() (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its settings: %w", err)
 	}
-	if m, p := f.Settings.Synthesis.StaticMask, &f.Whole.Stream; m != nil && (m.Width != p.Width || m.Height != p.Height) {
+	if m, p := f.Settings.Synthesis.StaticMask, &f.Whole.Stream; m.Width > 0 && (m.Width != p.Width || m.Height != p.Height) {
 		return nil, fmt.Errorf("its mask is of %dx%d, its pictures of %dx%d", m.Width, m.Height, p.Width, p.Height)
 	}
 	return &Plan{Program: f.Program, Input: f.Input, Settings: o, Whole: f.Whole.outline(), Ranges: f.Ranges}, nil

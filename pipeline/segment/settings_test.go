@@ -21,17 +21,6 @@ import (
 	"retime/pipeline/timeline/curve"
 )
 
-// local lists the options that are not in a plan, with the reason.
-var local = map[string]string{
-	"Input.File":          "stands beside the settings, with its hash",
-	"Synthesis.FlowCache": "does not change what is made",
-	"Output.Overwrite":    "concerns the joined file, which is named later",
-	"Output.Keep":         "concerns the joined file, which is named later",
-	"Output.NoVerify":     "concerns the joined file, which is named later",
-	"Compute":             "is each worker's own",
-	"Hooks":               "are functions",
-}
-
 // fill sets v to a value that is neither zero nor the value of another setting.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
@@ -89,8 +78,7 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// Every option is in a plan and comes back from it unchanged, or is in local. Whoever
-// adds an option decides which.
+// Every option is in a plan and comes back from it unchanged, or is in local.
 func TestEveryOptionIsPlannedOrLocal(t *testing.T) {
 	seen := map[string]bool{}
 	whole := reflect.TypeFor[pipeline.Options]()
@@ -121,7 +109,7 @@ func TestEveryOptionIsPlannedOrLocal(t *testing.T) {
 			back, _ := read.options("") // these values make no sense
 			got := reflect.ValueOf(&back).Elem().Field(g).Field(f)
 			if same := reflect.DeepEqual(got.Interface(), field.Interface()); same == (local[name] != "") {
-				t.Errorf("%s comes back from a plan: %v. Add it to settings, or to the options that are local, with the reason", name, same)
+				t.Errorf("%s comes back from a plan: %v. Have settings write and read its type, or add it to the options that are local, with the reason", name, same)
 			}
 			none := store(new(pipeline.Options))
 			if changed := differences(&none, &stored); (len(changed) == 1 && strings.HasPrefix(changed[0], name+" ")) == (local[name] != "") {

@@ -4,6 +4,7 @@ package exhibit
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"retime/frame"
@@ -58,7 +59,7 @@ func (g *Gallery) Close() {
 
 // First draws held-out frame k if it is among the worst. options estimate the flow from which it
 // was made, and are nil if it was made without flow. mse is its error.
-func (g *Gallery) First(k int, s Scene, made *frame.Frame, mse float64, options *pipeline.Options) error {
+func (g *Gallery) First(ctx context.Context, k int, s Scene, made *frame.Frame, mse float64, options *pipeline.Options) error {
 	if !g.wants(k, mse) {
 		return nil
 	}
@@ -69,16 +70,16 @@ func (g *Gallery) First(k int, s Scene, made *frame.Frame, mse float64, options 
 	x := &exhibit{held: k, mse: mse}
 	x.pictures.Truth = truth
 	g.hang(x)
-	return g.Next(k, s, made, options)
+	return g.Next(ctx, k, s, made, options)
 }
 
 // Next draws what the next method made of held-out frame k, if the gallery has it.
-func (g *Gallery) Next(k int, s Scene, made *frame.Frame, options *pipeline.Options) error {
+func (g *Gallery) Next(ctx context.Context, k int, s Scene, made *frame.Frame, options *pipeline.Options) error {
 	x := g.find(k)
 	if x == nil {
 		return nil
 	}
-	v, err := g.painter.view(s, made, options)
+	v, err := g.painter.view(ctx, s, made, options)
 	x.pictures.Views = append(x.pictures.Views, v)
 	return err
 }

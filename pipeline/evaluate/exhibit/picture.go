@@ -2,6 +2,7 @@ package exhibit
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -91,14 +92,14 @@ func encode(m image.Image) ([]byte, error) {
 
 // view draws the frame made for s, its error and, if options is not nil, the flow that
 // options estimate between s's neighbours.
-func (p *painter) view(s Scene, made *frame.Frame, options *pipeline.Options) (v report.View, err error) {
+func (p *painter) view(ctx context.Context, s Scene, made *frame.Frame, options *pipeline.Options) (v report.View, err error) {
 	if v.Made, err = p.jpeg(made); err != nil {
 		return v, err
 	}
 	if v.Error, err = encode(drawError(warp.Luma(s.Truth), warp.Luma(made), p.errors)); err != nil || options == nil {
 		return v, err
 	}
-	field, _, err := pipeline.EstimateFlow(s.Before, s.After, *options)
+	field, _, err := pipeline.EstimateFlow(ctx, s.Before, s.After, *options)
 	if err != nil {
 		return v, err
 	}

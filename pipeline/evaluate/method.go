@@ -136,7 +136,7 @@ func (o *Options) methods() ([]method, error) {
 	names := map[string]bool{}
 	for _, m := range methods {
 		if m.name == "" || names[m.name] {
-			return nil, fault.New(fault.Usage, "two settings or peers go by the name %q; rename one", m.name)
+			return nil, fault.New(fault.Usage, "two settings or peers are called %q; rename one", m.name)
 		}
 		names[m.name] = true
 	}

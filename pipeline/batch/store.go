@@ -66,7 +66,7 @@ func (r *record) foreign(j *Job) (name string, exist bool) {
 	return name, exist
 }
 
-// These are the files of a store: its lock, and a record and a log for each job.
+// The files of a store: its lock, and a record and a log for each job.
 const (
 	lockFile  = "lock"
 	recordDir = "jobs"

@@ -39,7 +39,7 @@ type Peer struct {
 // PeerMethod names the method of a Peer.
 type PeerMethod string
 
-// These are the methods of peers.
+// The methods of peers.
 const (
 	Blend        PeerMethod = "blend"
 	Nearest      PeerMethod = "nearest"

@@ -14,7 +14,7 @@ import (
 // Kind classifies damage.
 type Kind string
 
-// These are the kinds of damage.
+// The kinds of damage.
 const (
 	Listed      Kind = "listed"       // named by the user
 	Repeated    Kind = "repeated"     // equal to the frame before, in the midst of motion

@@ -157,7 +157,7 @@ func (m *Mirror) Import(dst *frame.Frame, src frame.Surface) error {
 	}
 	p, to, ok := m.find(dst)
 	if !ok {
-		return fmt.Errorf("a frame of %dx%d lies in other memory", dst.Width, dst.Height)
+		return fmt.Errorf("a frame of %dx%d is not in the mirror's memory", dst.Width, dst.Height)
 	}
 	return m.device.Do(func() error {
 		err := m.fill(p, &to, src)

@@ -51,7 +51,7 @@ var checkSources = sync.OnceValue(func() error {
 		}
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != strings.TrimSpace(compiledFrom) {
-		return errors.New("the kernels in this program were compiled from other sources than the rest of it; build it with make cuda")
+		return errors.New("this program's kernels were compiled from other sources than the rest of it; build it with make cuda")
 	}
 	return nil
 })

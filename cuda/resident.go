@@ -10,8 +10,8 @@ import (
 )
 
 // residents are the pictures and flows in device memory. Each is uploaded once and stays as long as
-// intervals need it. A flow belongs to one interval, or leads beyond it to both of the interval's
-// neighbours. Uploads have a stream of their own, and serve the current interval or the next one.
+// intervals need it: a flow belongs to one interval, and is an outer flow of both neighbouring ones.
+// Uploads have a stream of their own, and serve the current interval or the next one.
 type residents struct {
 	device       *Device
 	coefficients bool

@@ -44,7 +44,7 @@ func writeFields(w io.Writer, fields []Field) error {
 	width, height := fields[0].Width, fields[0].Height
 	for _, f := range fields {
 		if f.Width != width || f.Height != height {
-			return fmt.Errorf("%dx%d beside %dx%d", f.Width, f.Height, width, height)
+			return fmt.Errorf("sizes %dx%d and %dx%d differ", f.Width, f.Height, width, height)
 		}
 	}
 	header, err := newRawHeader(len(fields), width, height)
@@ -156,7 +156,7 @@ func compareRaw(header, want []byte) error {
 	}
 	switch {
 	case got[0] == rawVersion<<24:
-		return errors.New("from a machine of another byte order")
+		return errors.New("from a machine with another byte order")
 	case got[0] != rawVersion:
 		return fmt.Errorf("version %d of the format, want %d", got[0], rawVersion)
 	case got != wanted:

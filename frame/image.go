@@ -47,7 +47,7 @@ func Resize[E any](s []E, n int) []E {
 func (m Image[T]) Clear() { clear(m.Pix) }
 
 // Absent returns an image of width by height without samples. It represents an image that is not in
-// the host's memory; the address of its Pix tells it from all others.
+// the host's memory; the address of its Pix distinguishes it from all others.
 func Absent[T any](width, height int) Image[T] {
 	return Image[T]{Width: width, Height: height, Stride: width, Pix: make([]T, 1)[:0]}
 }

@@ -25,7 +25,7 @@ type BoxsplineOptions struct {
 func (o *BoxsplineOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.BoolVar(&o.accuracy, "accuracy", false, "errors against exact arithmetic instead of times; takes minutes")
-	f.StringVar(&o.python, "python", "", "Python `PROGRAM` that has SciPy or OpenCV, to time them, too")
+	f.StringVar(&o.python, "python", "", "Python `PROGRAM` that has SciPy or OpenCV, to time them as well")
 	f.IntVar(&o.size, "size", 1024, "coefficients along each side of a picture, `N`")
 	f.IntVar(&o.points, "points", 100000, "evaluate at `N` positions")
 	f.IntVar(&o.repeated, "repeat", 5, "measure `N` times and take the best")
@@ -76,7 +76,7 @@ func runBoxspline(ctx context.Context, o BoxsplineOptions, stdout io.Writer) err
 		}
 		fmt.Fprintf(stdout, "%-20s %9.1f %9.1f %9.1f %9.0f %7.0fx\n", r.Element, r.Float, r.Double, r.Random, r.Generic, r.Generic/r.Double)
 	}
-	fmt.Fprintf(stdout, "\nPackage bspline and the generated code, in turns, %dx%d.\n%-6s %16s %9s %16s %9s\n", o.size, o.size,
+	fmt.Fprintf(stdout, "\nPackage bspline and the generated code, alternating, %dx%d.\n%-6s %16s %9s %16s %9s\n", o.size, o.size,
 		"order", "bspline float32", "generated", "bspline float64", "generated")
 	for i, element := range []string{"bilinear", "biquadratic", "bicubic"} {
 		order := bspline.Order(i + 1)

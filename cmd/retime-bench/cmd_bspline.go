@@ -145,7 +145,7 @@ var publishedCPU = map[string][12]float64{
 func (b *bsplineBench) orders() error {
 	b.printf("Table 8: shift by (0.5, 0.5), half-symmetric, precision 1e-6, %dx%d, %d threads; ms, best of %d.\n",
 		b.size.width, b.size.height, b.workers.Count(), b.repeat)
-	b.printf("Evaluation is that of a shift; scattered is that of the same positions one by one.\n")
+	b.printf("Evaluation is of a shift; scattered evaluates the same positions one by one.\n")
 	comparable := b.size == size{splines.Width, splines.Height}
 	b.printf("%5s %-8s %10s %11s %9s %10s", "order", "type", "prefilter", "evaluation", "total", "scattered")
 	if comparable {

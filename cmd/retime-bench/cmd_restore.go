@@ -14,9 +14,9 @@ type RestoreOptions struct{ restoration.Options }
 func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.Clips, "clips", "../shared/clips/d0[1-7]*", "the clips, as a `PATTERN` of file names")
-	f.StringVar(&o.Keep, "keep", "", "keep damaged clips and minterpolate's figures in `DIR`, and use what is there")
+	f.StringVar(&o.Keep, "keep", "", "keep damaged clips and minterpolate's figures in `DIR`, and reuse them")
 	f.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` that decides which frames are damaged, and how")
-	f.StringVar(&o.Rival, "minterpolate", "", "further `OPTIONS` of minterpolate, as :scd=none")
+	f.StringVar(&o.Rival, "minterpolate", "", "more `OPTIONS` for minterpolate, such as :scd=none")
 	f.StringVar((*string)(&o.Preset), "preset", "", "preset of the restoration (default best)")
 	f.BoolVar(&o.Verbose, "verbose", false, "print each damaged frame as well")
 }
@@ -25,7 +25,7 @@ func newRestoreCommand() *cobra.Command {
 	var o RestoreOptions
 	cmd := &cobra.Command{
 		Use:   "restore",
-		Short: "Measure the restoration of clips, beside FFmpeg's minterpolate",
+		Short: "Compare the restoration of clips with FFmpeg's minterpolate",
 		Long: `restore spoils one frame in ten of each clip, lets them be found and restored, and
 prints the table of docs/restoration.md: recall, precision, and PSNR in dB beside
 minterpolate's. Then it leaves frames out and counts how many of the gaps are found.

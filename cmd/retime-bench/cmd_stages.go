@@ -33,7 +33,7 @@ type StagesOptions struct {
 func (o *StagesOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringVar(&o.fps, "fps", "5x", "output `RATE`, as for a conversion")
-	f.StringVar(&o.to, "to", "", "end of the part that is measured, a `TIME`")
+	f.StringVar(&o.to, "to", "", "`TIME` at which the measured part ends")
 	f.StringVar(&o.flowCache, "flow-cache", "", "keep optical flow in this `DIR` (default one that is removed)")
 	f.StringVar(&o.preset, "preset", string(pipeline.Balanced), "fast, balanced or best")
 	f.StringVar(&o.backend, "backend", string(pipeline.Auto), "cpu, cuda or auto")

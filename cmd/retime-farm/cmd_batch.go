@@ -21,7 +21,7 @@ func newBatchCommand() *cobra.Command {
 		Short: "Have the farm convert the clips of a job file",
 		Long: `batch has the farm convert the clips of a job file of retime batch, some at a time,
 and waits for the end. A clip that fails does not stop the others. The same command
-goes on with the clips that are not done.`,
+continues with the clips that are not done.`,
 		Args: args(1, "a job file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {

@@ -23,18 +23,18 @@ func newDevCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Start a server and a worker on this machine, to try the farm",
-		Long: `dev starts Temporal's development server and a worker, until a signal comes. Jobs
-outlive dev: the next one goes on with them. The server takes connections from this
+		Long: `dev starts Temporal's development server and a worker, until interrupted. Jobs
+outlive dev: the next one continues them. The server takes connections from this
 machine only, and has no passwords.`,
 		Args: args(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDev(cmd.Context(), o, temporal, data, port) },
 	}
 	f := cmd.Flags()
 	o.addFlags(f)
-	f.StringVar(&o.queue, "queue", "retime", "first word of the names of the task queues")
-	f.StringVar(&temporal, "temporal", "", "Temporal's program temporal (default beside this one, or in PATH)")
+	f.StringVar(&o.queue, "queue", "retime", "prefix of the task queues' names")
+	f.StringVar(&temporal, "temporal", "", "the program temporal (default next to this one, or in PATH)")
 	f.StringVar(&data, "data", "", "directory for the server's state (default retime-farm in the user's cache)")
-	f.IntVar(&port, "port", 7233, "the server's port; its web page has the port 1000 above")
+	f.IntVar(&port, "port", 7233, "the server's port; its web page is 1000 ports above")
 	return cmd
 }
 
@@ -45,7 +45,7 @@ func runDev(ctx context.Context, o workerOptions, temporal, data string, port in
 			return err
 		}
 		if temporal, err = work.Find(self, "temporal"); err != nil {
-			return &exit{2, errors.New("no program temporal beside this one or in PATH; make farm builds it, or name it with --temporal")}
+			return &exit{2, errors.New("no program temporal next to this one or in PATH; make farm builds it, or name it with --temporal")}
 		}
 	}
 	if data == "" {

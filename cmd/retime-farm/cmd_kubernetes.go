@@ -41,7 +41,7 @@ the claim holds on every node.`,
 		f.StringVar(&o.name, "name", "retime", "name of the Jobs")
 		f.StringVar(&o.image, "image", "", "image with retime of this version in its PATH")
 		f.StringVar(&o.claim, "claim", "", "PersistentVolumeClaim of the shared storage")
-		f.StringVar(&o.mount, "mount", "", "directory at which this machine, and so each pod, has it")
+		f.StringVar(&o.mount, "mount", "", "directory where this machine and every pod mount it")
 		f.IntVar(&o.cpus, "cpus", 4, "processors of a pod")
 		f.DurationVar(&o.deadline, "deadline", 24*time.Hour, "time after which the join gives up")
 	}, func(_ context.Context, _ string, c job.Clip, ranges int) error {

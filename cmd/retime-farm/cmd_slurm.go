@@ -35,7 +35,7 @@ func newSlurmCommand() *cobra.Command {
 		Short: "Convert a clip as an array job of Slurm",
 		Long: `slurm plans a conversion here, submits an array job of Slurm that makes the segments
 and a job that joins them, and follows both. It needs no Temporal server. All flags
-but those below go to retime plan. The same command goes on with what is missing.`,
+but those below go to retime plan. The same command continues with what is missing.`,
 		Example: `  retime-farm slurm in.mp4 -o out.mp4 --fps 60 --tasks 64 --sbatch --partition=long`,
 	}, func(f *pflag.FlagSet) {
 		f.StringArrayVar(&o.sbatch, "sbatch", nil, "flag for sbatch, such as --partition=long; repeatable")
@@ -98,7 +98,7 @@ var arraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*(\d+)`)
 func maxArraySize(ctx context.Context) (int, error) {
 	out, err := exec.CommandContext(ctx, "scontrol", "show", "config").Output()
 	if err != nil {
-		return 0, &exit{75, fmt.Errorf("scontrol show config: %w; is this a machine of a Slurm cluster?", err)}
+		return 0, &exit{75, fmt.Errorf("scontrol show config: %w; is this machine part of a Slurm cluster?", err)}
 	}
 	m := arraySize.FindSubmatch(out)
 	if m == nil {
@@ -115,7 +115,7 @@ func (o *slurmOptions) follow(ctx context.Context, c job.Clip, join string) erro
 	for {
 		out, err := exec.CommandContext(ctx, "scontrol", "show", "job", "-o", join).Output()
 		if ctx.Err() != nil {
-			return &exit{130, fmt.Errorf("the jobs go on; scancel ends them")}
+			return &exit{130, fmt.Errorf("the jobs continue; scancel ends them")}
 		} else if err != nil {
 			return fmt.Errorf("scontrol show job %s: %w", join, err)
 		}
@@ -134,7 +134,7 @@ func (o *slurmOptions) follow(ctx context.Context, c job.Clip, join string) erro
 		case "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "DEADLINE", "BOOT_FAIL", "PREEMPTED":
 			text, _, _ := strings.Cut(fields["ExitCode"], ":")
 			code, _ := strconv.Atoi(text)
-			return &exit{max(code, 1), fmt.Errorf("the join ended as %s, exit code %d; logs are in %s; the same command goes on", fields["JobState"], code, c.Work())}
+			return &exit{max(code, 1), fmt.Errorf("the join ended as %s, exit code %d; logs are in %s; the same command continues", fields["JobState"], code, c.Work())}
 		}
 		select {
 		case <-ctx.Done():

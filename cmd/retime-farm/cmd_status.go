@@ -23,7 +23,7 @@ func newStatusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status [JOB]",
-		Short: "List the jobs, or say how far one is",
+		Short: "List the jobs, or show how far one is",
 		Long: `status lists the latest jobs, or says how far a job is, clip by clip, and which of its
 work waits to be tried again, and why.`,
 		Args: func(_ *cobra.Command, args []string) error {

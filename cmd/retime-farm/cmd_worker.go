@@ -29,7 +29,7 @@ type workerOptions struct {
 }
 
 func (o *workerOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.retime, "retime", "", "the program retime (default beside this one, or in PATH)")
+	f.StringVar(&o.retime, "retime", "", "the program retime (default next to this one, or in PATH)")
 	f.StringVar(&o.root, "root", "/", "read and write nothing outside this directory")
 	f.IntVar(&o.slots, "slots", 0, "segments to make at a time on processors (default 1, or 0 with --device)")
 	f.IntVar(&o.threads, "threads", 0, "threads for each of these (default an even share of all)")
@@ -42,7 +42,7 @@ func newWorkerCommand() *cobra.Command {
 	var o workerOptions
 	cmd := &cobra.Command{
 		Use:   "worker [--root DIR] [--slots N] [--device 0,1]",
-		Short: "Work for the farm until a signal comes",
+		Short: "Work for the farm until interrupted",
 		Long: `worker takes work from the farm until SIGTERM or Ctrl-C, and gives back what it has
 not finished. Only those jobs come whose submitter has the same version of retime.`,
 		Args: args(0, "no arguments"),
@@ -61,7 +61,7 @@ func findRetime(ctx context.Context, given string) (path, version string, err er
 			return "", "", err
 		}
 		if path, err = work.Find(self, "retime"); err != nil {
-			return "", "", &exit{2, errors.New("no program retime beside this one or in PATH; name it with --retime")}
+			return "", "", &exit{2, errors.New("no program retime next to this one or in PATH; name it with --retime")}
 		}
 	}
 	if version, err = work.Version(ctx, path); err != nil {

@@ -30,12 +30,12 @@ func (c *connection) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.tls, "tls", false, "connect with TLS")
 	f.StringVar(&c.tlsCert, "tls-cert-path", "", "own certificate, in PEM")
 	f.StringVar(&c.tlsKey, "tls-key-path", "", "own private key, in PEM")
-	f.StringVar(&c.tlsCA, "tls-ca-path", "", "certificates that the server's is checked against, in PEM")
+	f.StringVar(&c.tlsCA, "tls-ca-path", "", "certificates to check the server's against, in PEM")
 	f.StringVar(&c.tlsName, "tls-server-name", "", "name that the server's certificate must have")
 	f.BoolVar(&c.tlsNoHostCheck, "tls-disable-host-verification", false, "do not check the name in the server's certificate")
 	f.StringVar(&c.profile, "profile", "", "profile of temporal.toml")
 	f.StringVar(&c.configFile, "config-file", "", "temporal.toml")
-	f.StringVar(&c.queue, "queue", "retime", "first word of the names of the task queues")
+	f.StringVar(&c.queue, "queue", "retime", "prefix of the task queues' names")
 }
 
 // options returns the client's options: flags override the environment, which overrides the file.

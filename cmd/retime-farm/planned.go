@@ -29,7 +29,7 @@ func (o *planned) command(cmd *cobra.Command, more func(*pflag.FlagSet), run fun
 	f.BoolVarP(&o.overwrite, "overwrite", "y", false, "overwrite the output")
 	f.IntVar(&o.tasks, "tasks", 16, "tasks of the array, at most")
 	addSample(f, &o.sample)
-	f.StringVar(&o.retime, "retime", "", "the program retime (default beside this one, or in PATH)")
+	f.StringVar(&o.retime, "retime", "", "the program retime (default next to this one, or in PATH)")
 	more(f)
 	cmd.DisableFlagParsing = true // retime parses the flags of a conversion
 	cmd.RunE = func(cmd *cobra.Command, all []string) error {

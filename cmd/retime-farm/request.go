@@ -30,15 +30,15 @@ type request struct {
 }
 
 func (r *request) addFlags(f *pflag.FlagSet) {
-	f.BoolVarP(&r.overwrite, "overwrite", "y", false, "overwrite outputs, and convert again what is done")
+	f.BoolVarP(&r.overwrite, "overwrite", "y", false, "overwrite outputs, and convert finished clips again")
 	f.BoolVar(&r.settings.GPU, "gpu", false, "make frames on GPUs, by workers with --device")
 	f.BoolVar(&r.detach, "detach", false, "print the job's name and do not wait for its end")
 	addSample(f, &r.settings.Sample)
 	f.DurationVar(&r.settings.Share, "share", time.Minute, "time that a worker should take for its share of a clip")
-	f.DurationVar(&r.settings.Stall, "stall", 10*time.Minute, "make a segment elsewhere if no frame of it is finished for so long; 0 for no limit")
-	f.DurationVar(&r.settings.Heartbeat, "heartbeat", 30*time.Second, "count a worker as dead that is silent for so long")
-	f.StringVar(&r.retime, "retime", "", "the program retime (default beside this one, or in PATH)")
-	f.StringVar(&r.version, "retime-version", "", "version of the workers' retime (default that of the program)")
+	f.DurationVar(&r.settings.Stall, "stall", 10*time.Minute, "make a segment elsewhere if it finishes no frame for this long; 0 for no limit")
+	f.DurationVar(&r.settings.Heartbeat, "heartbeat", 30*time.Second, "treat a worker as dead if it is silent for this long")
+	f.StringVar(&r.retime, "retime", "", "the program retime (default next to this one, or in PATH)")
+	f.StringVar(&r.version, "retime-version", "", "version of the workers' retime (default the program's)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "print errors only")
 	r.connection.addFlags(f)
 }
@@ -161,7 +161,7 @@ func ending(err error) (report job.Report, _ error) {
 		_ = cancelled.Details(&report) // a job that was cancelled at once has none
 		return report, &exit{130, errors.New("the job was cancelled")}
 	case errors.As(err, &ended):
-		return report, &exit{130, errors.New("the job was terminated; remove the directories .OUTPUT.farm-* beside the outputs")}
+		return report, &exit{130, errors.New("the job was terminated; remove the directories .OUTPUT.farm-* next to the outputs")}
 	}
 	return report, err
 }
@@ -186,7 +186,7 @@ func follow(ctx context.Context, t client.Client, run client.WorkflowRun, quiet 
 				fmt.Fprintln(stderr, last)
 			}
 		case <-ctx.Done():
-			return &exit{130, fmt.Errorf("the job goes on; retime-farm cancel %s ends it", run.GetID())}
+			return &exit{130, fmt.Errorf("the job continues; retime-farm cancel %s ends it", run.GetID())}
 		case err := <-ended:
 			if ctx.Err() != nil {
 				continue
@@ -209,7 +209,7 @@ func warnWithoutWorkers(ctx context.Context, t client.Client, s job.Settings) {
 		job.SegmentQueue(s.Queue, s.GPU): enums.TASK_QUEUE_TYPE_ACTIVITY,
 	} {
 		if d, err := t.DescribeTaskQueue(ctx, queue, kind); err == nil && len(d.GetPollers()) == 0 {
-			fmt.Fprintf(os.Stderr, "retime-farm: no worker asks for work of %q; the job waits for one\n", queue)
+			fmt.Fprintf(os.Stderr, "retime-farm: no worker asks for work from %q; the job waits for one\n", queue)
 		}
 	}
 }

@@ -218,7 +218,7 @@ func (l *Late) FreeHost(p unsafe.Pointer) error {
 	defer l.mu.Unlock()
 	for _, s := range l.streams {
 		if slices.ContainsFunc(s.queue, func(w lateWork) bool { return w.locked == p }) {
-			l.misuse = append(l.misuse, fmt.Errorf("FreeHost: what is queued needs the memory at %p", p))
+			l.misuse = append(l.misuse, fmt.Errorf("FreeHost: queued work needs the memory at %p", p))
 			l.advance(s, s.end())
 		}
 	}

@@ -65,8 +65,8 @@ __device__ int gather(const Grid &g, const Draft &list, int x, int y) {
 			w[k] += joins ? w[h] : 0;
 			w[h] = joins ? 0 : w[h];
 		}
-		// Moved this far, further than any motion is long, nothing else joins a hypothesis that has
-		// no share or has joined another.
+		// Move a hypothesis that has no share, or has joined another, further away than any motion
+		// is long, so that no other joins it.
 		if (w[h] == 0) v[h].x = INT32_MIN;
 	}
 	bool beyond = g.hypotheses > both - 1;

@@ -8,7 +8,7 @@
 // one neighbour shows. Hypotheses come in this order.
 //
 // Being stationary is not a hypothesis: the choice leaves it no share, and only cover gives it
-// pixels. In lists it comes between the projected ones and the neighbours.
+// pixels. It is numbered between the projected ones and the neighbours.
 struct alignas(16) Hypothesis {
 	int32_t kind, plane, dx, dy;
 };

@@ -3,7 +3,7 @@
 #include "native.h"
 #include "vector.h"
 
-// GCC leaves products and sums apart because of -std=c11; Clang must be told.
+// -std=c11 keeps GCC from fusing products and sums; Clang needs this pragma.
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #endif

@@ -56,7 +56,7 @@ type Options struct {
 // State is the progress of a job.
 type State string
 
-// These are the states of a job.
+// The states of a job.
 const (
 	Pending State = "pending" // not done yet
 	Running State = "running" // running or, if no process works on the batch, interrupted by a kill

@@ -64,7 +64,7 @@ func (r *record) foreign(j *Job) (name string, exist bool) {
 	return name, exist
 }
 
-// These are the files of a store: its lock, and a record and a log for each job.
+// The files of a store: its lock, and a record and a log for each job.
 const (
 	lockFile  = "lock"
 	recordDir = "jobs"
@@ -146,22 +146,22 @@ func decodeRecord(data []byte, key string) (r record, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err = d.Decode(&r); err == nil {
 		if _, more := d.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something follows the record")
+			err = errors.New("data after the record")
 		}
 	}
 	switch {
 	case err != nil:
 		return r, fmt.Errorf("the file is damaged: %w", fault.Plain(err))
 	case r.Version != recordVersion:
-		return r, fmt.Errorf("its version is %d, and not %d", r.Version, recordVersion)
+		return r, fmt.Errorf("its version is %d, not %d", r.Version, recordVersion)
 	case r.Key != key:
-		return r, fmt.Errorf("the file is damaged: it is about %q", r.Key)
+		return r, fmt.Errorf("the file is damaged: it belongs to %q", r.Key)
 	}
 	switch r.State {
 	case Pending, Running, Done, Failed:
 		return r, nil
 	}
-	return r, fmt.Errorf("the file is damaged: there is no state %q", r.State)
+	return r, fmt.Errorf("the file is damaged: unknown state %q", r.State)
 }
 
 // begin makes sure that the store holds no records, not even of other jobs. It removes them if

@@ -123,7 +123,7 @@ func (e *evaluation) each(ctx context.Context, try func(method) error) error {
 		case m.kind != report.Peer || ctx.Err() != nil:
 			return e.named(m, err)
 		default:
-			e.o.Log.Warn("a peer fails, and is left out", "peer", m.name, "reason", err)
+			e.o.Log.Warn("a peer failed and is left out", "peer", m.name, "reason", err)
 			e.failed = append(e.failed, report.Failure{Name: m.name, Error: err.Error()})
 			e.done = done
 			e.leaveOut(i)

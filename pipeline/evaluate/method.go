@@ -39,7 +39,7 @@ type Peer struct {
 // PeerMethod names the method of a Peer.
 type PeerMethod string
 
-// These are the methods of peers.
+// The methods of peers.
 const (
 	Blend        PeerMethod = "blend"
 	Nearest      PeerMethod = "nearest"
@@ -136,7 +136,7 @@ func (o *Options) methods() ([]method, error) {
 	names := map[string]bool{}
 	for _, m := range methods {
 		if m.name == "" || names[m.name] {
-			return nil, fault.New(fault.Usage, "two settings or peers go by the name %q; rename one", m.name)
+			return nil, fault.New(fault.Usage, "two settings or peers are called %q; rename one", m.name)
 		}
 		names[m.name] = true
 	}

@@ -37,7 +37,7 @@ func (e *fromFiles) estimate(a, b Guide, dst *warp.FlowPair) error {
 		dst.Forward, dst.Backward = dst.Backward, dst.Forward
 		return err
 	}
-	e.log.Debug("no file of flow is for two pictures that do not follow each other: their flow is estimated", "first", a.number, "second", b.number)
+	e.log.Debug("flow files cover consecutive pictures only: the flow between two others is estimated", "first", a.number, "second", b.number)
 	return e.own.estimate(a, b, dst)
 }
 

@@ -14,7 +14,7 @@ import (
 // Kind classifies damage.
 type Kind string
 
-// These are the kinds of damage.
+// The kinds of damage.
 const (
 	Listed      Kind = "listed"       // named by the user
 	Repeated    Kind = "repeated"     // equal to the frame before, in the midst of motion
@@ -51,7 +51,7 @@ func ParsePlace(s string) (Place, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > maxNumber || strings.HasPrefix(s, "+") {
-		return Place{}, fault.New(fault.Usage, "frame %q: want a number from 0, a time as 12.5 or mm:ss.frac, or a timecode as hh:mm:ss:ff", s)
+		return Place{}, fault.New(fault.Usage, "frame %q: want a number from 0, a time such as 12.5 or mm:ss.frac, or a timecode such as hh:mm:ss:ff", s)
 	}
 	return Place{Number: n}, nil
 }
@@ -126,7 +126,7 @@ func ParseInsert(s string) ([]Finding, error) {
 	for part := range strings.SplitSeq(s, ",") {
 		at := strings.LastIndex(part, ":")
 		if at < 0 {
-			return nil, fault.New(fault.Usage, "%q: want FRAME:COUNT, as 120:2", part)
+			return nil, fault.New(fault.Usage, "%q: want FRAME:COUNT, such as 120:2", part)
 		}
 		p, err := ParsePlace(strings.TrimSpace(part[:at]))
 		if err != nil {
@@ -157,7 +157,7 @@ func parseCount(s string) (int, error) {
 func ParseRegion(s string) (Finding, error) {
 	text, where, ok := strings.Cut(s, "@")
 	if !ok {
-		return Finding{}, fault.New(fault.Usage, "%q: want x,y,w,h@FRAME, as 10,20,100,50@120", s)
+		return Finding{}, fault.New(fault.Usage, "%q: want x,y,w,h@FRAME, such as 10,20,100,50@120", s)
 	}
 	r, err := parseRectangle(text)
 	if err != nil {
@@ -168,7 +168,7 @@ func ParseRegion(s string) (Finding, error) {
 }
 
 func parseRectangle(s string) (*Region, error) {
-	bad := fault.New(fault.Usage, "region %q: want x,y,w,h in pixels, as 10,20,100,50", s)
+	bad := fault.New(fault.Usage, "region %q: want x,y,w,h in pixels, such as 10,20,100,50", s)
 	var v [4]int
 	parts := strings.Split(s, ",")
 	if len(parts) != len(v) {

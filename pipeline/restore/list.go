@@ -97,7 +97,7 @@ func parseLine(fields []string) (f Finding, err error) {
 		}
 	}
 	if f.Insert > 0 && f.Region != nil {
-		return f, fmt.Errorf("insert=%d: a frame that is put in has no region", f.Insert)
+		return f, fmt.Errorf("insert=%d: an inserted frame has no region", f.Insert)
 	}
 	return f, nil
 }

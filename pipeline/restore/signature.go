@@ -14,7 +14,7 @@ const (
 	cellsY = 18
 )
 
-// These are the channels of a cell, in grey levels of 8 bits.
+// The channels of a cell, in grey levels of 8 bits.
 const (
 	level   = iota // mean of luma
 	texture        // mean difference of luma between neighbours in a row

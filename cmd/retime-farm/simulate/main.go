@@ -21,7 +21,7 @@ func main() {
 	log.SetFlags(0)
 	hours := flag.Float64("hours", 2, "length of the film")
 	between := flag.Duration("between", 4*time.Hour, "mean time between the failures of a machine")
-	file := flag.String("times", "testdata/segments.txt", "processor seconds of measured ranges of a second each, a line each")
+	file := flag.String("times", "testdata/segments.txt", "file with the processor seconds of measured one-second ranges, one per line")
 	length := flag.Int("segment-seconds", 5, "length of a range")
 	alone := flag.Duration("alone", time.Minute, "time in which one machine plans, verifies and ends the join")
 	flag.Parse()

@@ -90,7 +90,7 @@ type module struct {
 func (m module) Import(path string) (*types.Package, error) {
 	directory, ok := strings.CutPrefix(path, m.path+"/")
 	if !ok {
-		return nil, fmt.Errorf("%s is not of the module", path)
+		return nil, fmt.Errorf("%s is not in the module", path)
 	}
 	if p := m.loaded[path]; p != nil {
 		return p, nil
@@ -129,7 +129,7 @@ func declare(name string, v constant.Value) (string, error) {
 	if f, _ := constant.Float32Val(v); v.Kind() == constant.Float {
 		return fmt.Sprintf("const float %s = %gf;", name, f), nil
 	}
-	return "", fmt.Errorf("%v is no constant for a kernel", v)
+	return "", fmt.Errorf("%v cannot be a kernel's constant", v)
 }
 
 var capital = regexp.MustCompile(`[A-Z]`)

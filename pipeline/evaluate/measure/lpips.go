@@ -51,7 +51,7 @@ func newLPIPS(v media.Video, file string, threads int) (*lpips, error) {
 		c.weights, c.biases, c.counts = arrays[fmt.Sprint("w", i)], arrays[fmt.Sprint("b", i)], arrays[fmt.Sprint("l", i)]
 		s := c.weights.shape
 		if len(s) != 4 || s[0] != s[1] || s[0] < 2*c.edge+1 || s[0] > 11 || s[2] != channels || len(c.biases.values) != s[3] || len(c.counts.values) != s[3] {
-			return nil, fault.New(fault.BadData, "%s: arrays w%d, b%d and l%d are not those of LPIPS with AlexNet", file, i, i, i)
+			return nil, fault.New(fault.BadData, "%s: arrays w%d, b%d and l%d do not fit LPIPS with AlexNet", file, i, i, i)
 		}
 		channels = s[3]
 	}

@@ -68,7 +68,7 @@ var shapeOfArray = regexp.MustCompile(`'shape': \(([0-9, ]*)\)`)
 func readNPY(r io.Reader, most int) (a array, err error) {
 	var begin [8]byte // the signature and the version
 	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {
-		return a, errors.New("no array of NumPy's")
+		return a, errors.New("not a NumPy array")
 	}
 	size := make([]byte, 4)
 	if begin[6] == 1 {

@@ -5,7 +5,7 @@
   const { methods, frames, shots, worst, regions } = report;
   const colours = 8;
 
-  // Plots: one panel for each measure, over a common axis of time.
+  // Plots: one panel for each measure, over a shared time axis.
 
   const measures = [
     { key: "psnr_y", title: `PSNR of ${report.clip.plane}, dB`, height: 240 },
@@ -21,7 +21,7 @@
   const readout = document.getElementById("readout");
   const shown = methods.map(() => true);
   const margin = { left: 52, right: 14, top: 40, bottom: 26 };
-  let cursor = -1; // the frame that is read out
+  let cursor = -1; // the frame whose values are shown
   let cursors = [];
 
   function node(name, attributes = {}, text = "") {
@@ -31,7 +31,7 @@
     return n;
   }
 
-  // steps returns round numbers that part [low, high] into about n.
+  // steps returns round numbers that divide [low, high] into about n parts.
   function steps(low, high, n) {
     const raw = (high - low) / n || 1;
     const power = 10 ** Math.floor(Math.log10(raw));
@@ -47,8 +47,8 @@
   const across = (time) => margin.left + ((time - begin) / extent) * (width - margin.left - margin.right);
 
   // path draws values against time, with a gap at each cut. Where there are
-  // more values than pixels, the least and the greatest of each column stand
-  // for all. What has no error at all lies on the upper edge.
+  // more values than pixels, the least and the greatest of each column represent
+  // all. Frames without any error are drawn on the upper edge.
   function path(values, y, top) {
     let d = "", shot = -1, column = null;
     const flush = () => {
@@ -113,7 +113,7 @@
       }
     });
     if (measure === measures[0]) {
-      let right = -Infinity; // of the last flag on the lower line
+      let right = -Infinity; // x of the last flag on the lower line
       [...worst.entries()].sort((a, b) => a[1] - b[1]).forEach(([n, k]) => {
         const x = across(frames[k].time), crowded = x - right < 20, y = top - (crowded ? 32 : 14);
         if (!crowded) right = x;

@@ -72,7 +72,7 @@ func restarting(source *media.Source) (func(media.Packet) bool, error) {
 	case id == astiav.CodecIDFfv1, slices.Contains(stills, id), av.IsIntraOnly(id):
 		return media.Packet.IsKey, nil
 	default:
-		return nil, fmt.Errorf("input %q is %s; packets are copied of h264, hevc, ffv1 and codecs all of whose pictures stand alone", source.Name, id)
+		return nil, fmt.Errorf("input %q is %s; packets are copied only from h264, hevc, ffv1 and codecs in which every picture decodes on its own", source.Name, id)
 	}
 }
 

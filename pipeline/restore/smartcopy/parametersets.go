@@ -277,7 +277,7 @@ func (e *bitEditor) golomb() uint64 {
 // number replaces an Exp-Golomb code of 0 by the code of v.
 func (e *bitEditor) number(v uint) {
 	if e.read(1) != 1 && e.err == nil {
-		e.err = errors.New("the encoder has parameter sets of other numbers than 0")
+		e.err = errors.New("the encoder's parameter sets have numbers other than 0")
 	}
 	n := 0
 	for (v+1)>>(n+1) > 0 {

@@ -56,7 +56,7 @@ func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, ins
 	for n, stamp := range stamps {
 		at, ok := slices.BinarySearch(order, stamp)
 		if !ok {
-			return nil, fmt.Errorf("the frame at timestamp %d has no packet of that time", stamp)
+			return nil, fmt.Errorf("the frame at timestamp %d has no packet", stamp)
 		}
 		frames[stamp] = n
 		s.Shown = append(s.Shown, Shown{PTS: stamp, Source: n, Duration: 1})
@@ -79,7 +79,7 @@ func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, ins
 	for k := range s.Shown {
 		if f := &s.Shown[k]; k+1 < len(s.Shown) {
 			if f.Duration = s.Shown[k+1].PTS - f.PTS; f.Duration <= 0 {
-				return nil, fmt.Errorf("there is no time for the frames that are put in at timestamp %d", f.PTS)
+				return nil, fmt.Errorf("there is no time for the frames inserted at timestamp %d", f.PTS)
 			}
 		} else {
 			f.Duration = max(last.Duration, 1)
@@ -153,7 +153,7 @@ func (s *Plan) place(index []PacketTime, order []int64, delay int) error {
 			return nil
 		}
 	}
-	return errors.New("the decoding times leave no room for the frames that are put in")
+	return errors.New("the decoding times leave no room for the inserted frames")
 }
 
 // decode finds decoding times for the packets of t. They rise from the packet before t to the

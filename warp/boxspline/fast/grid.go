@@ -157,5 +157,5 @@ func Find(element string) (Function, error) {
 			return f, nil
 		}
 	}
-	return Function{}, fmt.Errorf("fast: no function of an element %q", element)
+	return Function{}, fmt.Errorf("fast: no function for element %q", element)
 }

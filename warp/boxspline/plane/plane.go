@@ -72,7 +72,7 @@ func New[T fast.Float](workers frame.Workers, img frame.Image[T], k Kernel, b bs
 		return nil, fmt.Errorf("plane: no kernel %q", string(k))
 	}
 	if img.Width < 1 || img.Height < 1 || img.Stride < img.Width || len(img.Pix) < (img.Height-1)*img.Stride+img.Width {
-		return nil, fmt.Errorf("plane: an image of %dx%d, stride %d, with %d samples is empty or not well-formed", img.Width, img.Height, img.Stride, len(img.Pix))
+		return nil, fmt.Errorf("plane: an image of %dx%d, stride %d, with %d samples is empty or malformed", img.Width, img.Height, img.Stride, len(img.Pix))
 	}
 	if !(precision > 0) {
 		return nil, fmt.Errorf("plane: precision %v: want a positive number", precision)
@@ -147,7 +147,7 @@ func within(xs []float64, n int) {
 // that are off the picture or not finite.
 func (s *Spline[T]) WarpWithin(workers frame.Workers, dst frame.Image[T], tr bspline.Transform, outside bspline.Outside[T]) error {
 	if dst.Stride < dst.Width || dst.Height > 0 && len(dst.Pix) < (dst.Height-1)*dst.Stride+dst.Width {
-		return fmt.Errorf("plane: an output of %dx%d, stride %d, with %d samples is not well-formed", dst.Width, dst.Height, dst.Stride, len(dst.Pix))
+		return fmt.Errorf("plane: an output of %dx%d, stride %d, with %d samples is malformed", dst.Width, dst.Height, dst.Stride, len(dst.Pix))
 	}
 	workers.Rows(dst.Height, func(y0, y1 int) {
 		xs, ys := make([]float64, dst.Width), make([]float64, dst.Width)

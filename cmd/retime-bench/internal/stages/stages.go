@@ -170,7 +170,7 @@ func (m *measurement) collect(ctx context.Context) error {
 		return err
 	}
 	if len(m.sample.intervals) == 0 {
-		return fault.New(fault.Usage, "no frame of %q is made; give another rate", m.o.Input.File)
+		return fault.New(fault.Usage, "at this rate no frame of %q is synthesized; give another", m.o.Input.File)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ type Conversion struct {
 // State is the state of a clip.
 type State string
 
-// These are the states of a clip.
+// The states of a clip.
 const (
 	Pending    State = "pending"
 	Planning   State = "planning"

@@ -187,7 +187,7 @@ func Version(ctx context.Context, retime string) (string, error) {
 	}
 	v, ok := strings.CutPrefix(strings.TrimSpace(string(out)), "retime version ")
 	if !ok {
-		return "", fmt.Errorf("%s --version: %.80q is no version of retime", retime, out)
+		return "", fmt.Errorf("%s --version: %.80q is not a version of retime", retime, out)
 	}
 	return v, nil
 }

@@ -35,7 +35,7 @@ func (r Root) rel(name string) (string, error) {
 		inside = !r.leadsOut(filepath.Dir(name))
 	}
 	if !inside {
-		return "", temporal.NewNonRetryableApplicationError(fmt.Sprintf("%q does not lie in %s, the directory of this worker", name, r.dir), errGaveUp, err, 2)
+		return "", temporal.NewNonRetryableApplicationError(fmt.Sprintf("%q is not inside %s, this worker's directory", name, r.dir), errGaveUp, err, 2)
 	}
 	return rel, nil
 }

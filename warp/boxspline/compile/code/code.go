@@ -35,7 +35,7 @@ type Exact struct {
 	Greedy int // multiplications that the greedy form alone would take for the polynomial in the coordinates
 }
 
-// Linear evaluates a class by linear look-ups, in this order.
+// Linear evaluates a class by linear look-ups, in the order listed.
 type Linear struct {
 	Graph   *expr.Graph
 	LookUps []LookUp
@@ -58,7 +58,7 @@ type Method string
 const (
 	// Separable sums along one axis after the other.
 	Separable Method = "separable"
-	// Polynomial evaluates the polynomial in the coordinates, after summing its coefficients.
+	// Polynomial sums coefficients into a polynomial in the coordinates, and evaluates that.
 	Polynomial Method = "polynomial"
 	// Weights evaluates the weight of each coefficient.
 	Weights Method = "weights"

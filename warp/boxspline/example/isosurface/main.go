@@ -59,7 +59,7 @@ func run(o options, input string, stdout io.Writer) error {
 		return err
 	}
 	if e.Dim() != 3 {
-		return fmt.Errorf("the element %s stands in the plane; a volume needs one of three dimensions", e.Name)
+		return fmt.Errorf("element %s is two-dimensional; a volume needs a three-dimensional one", e.Name)
 	}
 	v, err := readNPY(input)
 	if err != nil {

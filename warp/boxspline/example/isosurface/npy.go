@@ -34,7 +34,7 @@ func readNPY(name string) (volume, error) {
 		return v, err
 	}
 	if len(data) < 12 || !bytes.HasPrefix(data, []byte("\x93NUMPY")) {
-		return v, fmt.Errorf("read %q: no .npy file", name)
+		return v, fmt.Errorf("read %q: not a .npy file", name)
 	}
 	start, length := 10, int(binary.LittleEndian.Uint16(data[8:]))
 	if data[6] > 1 {

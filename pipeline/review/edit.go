@@ -16,6 +16,7 @@ type editRequest struct {
 	Method  pipeline.Method  `json:"method"`
 	Cut     *bool            `json:"cut"`
 	Outline [][2]float64     `json:"outline"`
+	Arrows  [][4]float64     `json:"arrows"`
 	Still   bool             `json:"still"`
 	Keys    []edits.Keyframe `json:"keys"`
 	Value   string           `json:"value"`
@@ -85,7 +86,7 @@ func (c *session) change(e *editRequest) (func(edits.State) (edits.State, error)
 	case "cut":
 		return func(s edits.State) (edits.State, error) { return s.SetCut(e.First, e.Cut, c.at) }, err
 	case "region":
-		g := pipeline.Region{Method: e.Method, Outline: e.Outline}
+		g := pipeline.Region{Method: e.Method, Outline: e.Outline, Arrows: e.Arrows}
 		return func(s edits.State) (edits.State, error) { return s.SetRegion(e.First, e.Last, g, c.at) }, err
 	case "preset of":
 		return func(s edits.State) (edits.State, error) {

@@ -17,7 +17,7 @@ import (
 	"retime/warp"
 )
 
-// regionFrames converts a small clip to twice its rate and returns frame 5, which is made.
+// regionFrames converts a small clip to twice its rate and returns frame 5, which is made and rated.
 func regionFrames(t *testing.T, input, decisions string) (made *frame.Frame, record Record) {
 	t.Helper()
 	rate, err := timeline.ParseRate("2x")
@@ -31,6 +31,7 @@ func regionFrames(t *testing.T, input, decisions string) (made *frame.Frame, rec
 		}
 	}
 	o.Output = Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"}
+	o.Hooks.Rate = true
 	o.Hooks.Record = func(r Record) {
 		if r.Frame == 5 {
 			record = r
@@ -165,10 +166,13 @@ func TestDrawnMotionMendsABall(t *testing.T) {
 		}
 		return sum / float64(n)
 	}
-	torn, _ := regionFrames(t, input, "")
-	mended, _ := regionFrames(t, input, fmt.Sprintf(`{"frame":5,"regions":[{"method":"motion","outline":[%s],"arrows":[[%g,%g,%g,%g]]}]}`, strings.Join(corners, ","), x0, y0, x1, y1))
+	torn, doubted := regionFrames(t, input, "")
+	mended, trusted := regionFrames(t, input, fmt.Sprintf(`{"frame":5,"regions":[{"method":"motion","outline":[%s],"arrows":[[%g,%g,%g,%g]]}]}`, strings.Join(corners, ","), x0, y0, x1, y1))
 	if before, after := wrong(torn), wrong(mended); before < 3 || after > before/4 {
 		t.Errorf("wrong by %.1f before and by %.1f after", before, after)
+	}
+	if doubted.Worst.Score > 0.5 || trusted.Worst.Score < doubted.Worst.Score+0.1 {
+		t.Errorf("the worst places are %+v before and %+v after", *doubted.Worst, *trusted.Worst)
 	}
 }
 

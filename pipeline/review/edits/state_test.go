@@ -63,6 +63,13 @@ func TestRegionsByOutline(t *testing.T) {
 	if len(d) != 3 || d[0].Regions[0].Method != pipeline.Nearest || d[1].Regions[0].Method != pipeline.FromSource || d[1].Regions[1].Method != pipeline.Blended || len(d[2].Regions) != 1 {
 		t.Fatalf("%+v", d)
 	}
+	one.Method, one.Arrows = pipeline.DrawnMotion, [][4]float64{{1, 1, 2, 2}}
+	set(5, 5, one)
+	one.Arrows = append(one.Arrows, [4]float64{3, 3, 4, 4})
+	set(5, 5, one)
+	if r := s.Decisions()[2].Regions; len(r) != 1 || len(r[0].Arrows) != 2 {
+		t.Errorf("a region with another arrow is %+v", r)
+	}
 	one.Method, two.Method = "", ""
 	set(3, 5, one)
 	if d := s.Decisions(); len(d) != 1 || d[0].Frame != 4 || len(d[0].Regions) != 1 {

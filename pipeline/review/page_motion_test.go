@@ -71,6 +71,13 @@ func TestPageDrawsMotion(t *testing.T) {
 	}
 	arrows([4]float64{60, 36, 80, 48})
 
+	// On through a range: the next interval has the thing where it is then.
+	do(t, ctx, set("goto", "10"), chromedp.KeyEvent("o"), set("goto", "6"), chromedp.Click(`[data-method="motion"]`))
+	until(t, ctx, `document.querySelectorAll("#regions .region").length == 2 && document.querySelectorAll("#regions .region")[1].textContent == "motion, frames 9 to 11, 40x24 at 60,36"`)
+	do(t, ctx, chromedp.KeyEvent("\\"), chromedp.Click("#undo"))
+	until(t, ctx, `document.querySelectorAll("#regions .region").length == 1 && document.getElementById("saved").textContent == "Saved"`)
+	shown(t, ctx, 6)
+
 	// Without a pointer.
 	do(t, ctx, chromedp.KeyEvent("b"))
 	view("before")

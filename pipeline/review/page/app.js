@@ -185,14 +185,13 @@ const decide = (method) => {
 };
 
 // decideMotion has what lies in the shape go as the arrows say, in all frames between the two source
-// frames around.
+// frames around, and on until the range ends.
 async function decideMotion() {
   if (marks.outline.length < 3) { notice("Draw a shape around the thing first, in the frame before."); return; }
   if (!marks.drawn.length) { notice("Draw an arrow first, from the thing in the frame before to the same thing in the frame after."); return; }
   try {
-    const [first, last] = await betweenAt(player.at);
     choose("ground", "");
-    await edit({ do: "region", first, last, method: "motion", outline: marks.outline, arrows: marks.drawn });
+    await edit({ do: "motion", first: player.at, last: Math.max(player.at, timeline.range?.[1] ?? player.at), outline: marks.outline, arrows: marks.drawn });
   } catch (error) { complain(error); }
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"math/big"
 	"path/filepath"
 	"reflect"
@@ -14,13 +15,18 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"retime/pipeline"
+	"retime/testdata/scene"
 )
 
 // A person draws a shape around a thing in the frame before, and an arrow to the thing in the frame
 // after: all frames between the two show it on its way, at once, and so does the command line. The
 // numbers do the same by keyboard.
 func TestPageDrawsMotion(t *testing.T) {
-	clip := doubled(cutClip(t, 160, 96, 24))
+	source := filepath.Join(t.TempDir(), "ball.y4m")
+	if err := scene.CreateBallY4M(source, 320, 180, 8); err != nil {
+		t.Fatal(err)
+	}
+	clip := doubled(source)
 	clip.Conversion.Timing.Rate.Value = big.NewRat(4, 1)
 	clip.Flags[0].Value = "4x"
 	s := serve(t, Options{Clips: []Clip{clip}})
@@ -34,8 +40,8 @@ func TestPageDrawsMotion(t *testing.T) {
 		t.Helper()
 		until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.view == %q`, v))
 	}
-	do(t, ctx, set("goto", "6"))
-	shown(t, ctx, 6)
+	do(t, ctx, set("goto", "10"))
+	shown(t, ctx, 10)
 	torn := js[string](t, ctx, `document.getElementById("made").dataset.digest`)
 	do(t, ctx, chromedp.KeyEvent("m"))
 	view("before")
@@ -44,15 +50,24 @@ func TestPageDrawsMotion(t *testing.T) {
 	pointer := func(kind input.MouseType, x, y float64) chromedp.Action {
 		return input.DispatchMouseEvent(kind, at.X+x*at.Width, at.Y+y*at.Height).WithButton(input.Left).WithButtons(1).WithClickCount(1)
 	}
-	do(t, ctx, chromedp.KeyEvent("r"), pointer(input.MousePressed, 0.25, 0.25), pointer(input.MouseMoved, 0.4, 0.4), pointer(input.MouseMoved, 0.5, 0.5), pointer(input.MouseReleased, 0.5, 0.5))
+	around := []chromedp.Action{chromedp.KeyEvent("g")}
+	for i := range 16 { // the ball of source frame 2 lies at 135, 57
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / 16)
+		kind := input.MouseMoved
+		if i == 0 {
+			kind = input.MousePressed
+		}
+		around = append(around, pointer(kind, (135+18*cos)/320, (57+18*sin)/180))
+	}
+	do(t, ctx, append(around, pointer(input.MouseReleased, 152.0/320, 50.0/180))...)
 	until(t, ctx, `document.getElementById("about").textContent.startsWith("the drawn region")`)
 	view("before")
-	do(t, ctx, chromedp.KeyEvent("m"), pointer(input.MousePressed, 0.375, 0.375), pointer(input.MouseMoved, 0.45, 0.4))
+	do(t, ctx, chromedp.KeyEvent("m"), pointer(input.MousePressed, 135.0/320, 57.0/180), pointer(input.MouseMoved, 0.45, 0.4))
 	view("after")
 	shoot(t, ctx, "motion-arrow")
-	do(t, ctx, pointer(input.MouseMoved, 0.5, 0.5), pointer(input.MouseReleased, 0.5, 0.5))
-	until(t, ctx, `document.querySelectorAll("#regions .region").length == 1 && document.querySelector("#regions .region").textContent == "motion, frames 5 to 7, 40x24 at 40,24"`)
-	shown(t, ctx, 6)
+	do(t, ctx, pointer(input.MouseMoved, 153.0/320, 94.5/180), pointer(input.MouseReleased, 153.0/320, 94.5/180))
+	until(t, ctx, `document.querySelectorAll("#regions .region").length == 1 && document.querySelector("#regions .region").textContent == "motion, frames 9 to 11, 36x36 at 117,39"`)
+	shown(t, ctx, 10)
 	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.digest != %q && document.getElementById("saved").textContent == "Saved"`, torn))
 	shoot(t, ctx, "motion")
 	c, _ := s.session(0)
@@ -69,14 +84,14 @@ func TestPageDrawsMotion(t *testing.T) {
 			}
 		}
 	}
-	arrows([4]float64{60, 36, 80, 48})
+	arrows([4]float64{135, 57, 153, 94.5})
 
 	// On through a range: the next interval has the thing where it is then.
-	do(t, ctx, set("goto", "10"), chromedp.KeyEvent("o"), set("goto", "6"), chromedp.Click(`[data-method="motion"]`))
-	until(t, ctx, `document.querySelectorAll("#regions .region").length == 2 && document.querySelectorAll("#regions .region")[1].textContent == "motion, frames 9 to 11, 40x24 at 60,36"`)
+	do(t, ctx, set("goto", "14"), chromedp.KeyEvent("o"), set("goto", "10"), chromedp.Click(`[data-method="motion"]`))
+	until(t, ctx, `document.querySelectorAll("#regions .region").length == 2 && document.querySelectorAll("#regions .region")[1].textContent == "motion, frames 13 to 15, 36x36 at 135,77"`)
 	do(t, ctx, chromedp.KeyEvent("\\"), chromedp.Click("#undo"))
 	until(t, ctx, `document.querySelectorAll("#regions .region").length == 1 && document.getElementById("saved").textContent == "Saved"`)
-	shown(t, ctx, 6)
+	shown(t, ctx, 10)
 
 	// Without a pointer.
 	do(t, ctx, chromedp.KeyEvent("b"))
@@ -85,10 +100,10 @@ func TestPageDrawsMotion(t *testing.T) {
 	view("after")
 	do(t, ctx, chromedp.KeyEvent("b"))
 	view("final")
-	do(t, ctx, set("arrow-x", "50"), set("arrow-y", "30"), set("arrow-u", "70.5"), set("arrow-v", "41"), chromedp.Focus("#arrow-add"), chromedp.KeyEvent("\r"))
+	do(t, ctx, set("arrow-x", "125"), set("arrow-y", "50"), set("arrow-u", "143.5"), set("arrow-v", "85"), chromedp.Focus("#arrow-add"), chromedp.KeyEvent("\r"))
 	until(t, ctx, `document.getElementById("saved").textContent == "Saved"`)
 	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.view == "final" && document.getElementById("command").textContent.includes(%q)`, filepath.Base(clip.Files.Decisions)))
-	arrows([4]float64{60, 36, 80, 48}, [4]float64{50, 30, 70.5, 41})
+	arrows([4]float64{135, 57, 153, 94.5}, [4]float64{125, 50, 143.5, 85})
 
 	var digests []string
 	now, _ := c.store.State()
@@ -101,7 +116,7 @@ func TestPageDrawsMotion(t *testing.T) {
 	if _, err := pipeline.Run(context.Background(), whole); err != nil {
 		t.Fatal(err)
 	}
-	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.digest == %q`, digests[6]))
+	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.digest == %q`, digests[10]))
 	do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
 	until(t, ctx, `document.getElementById("render-status").dataset.state == "done"`)
 	wantCommandLine(t, s, "the rendering")

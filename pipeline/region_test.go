@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +17,7 @@ import (
 	"retime/warp"
 )
 
-// regionFrames converts a small clip to twice its rate and returns frame 5, which is made.
+// regionFrames converts a small clip to twice its rate and returns frame 5, which is made and rated.
 func regionFrames(t *testing.T, input, decisions string) (made *frame.Frame, record Record) {
 	t.Helper()
 	rate, err := timeline.ParseRate("2x")
@@ -29,6 +31,7 @@ func regionFrames(t *testing.T, input, decisions string) (made *frame.Frame, rec
 		}
 	}
 	o.Output = Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"}
+	o.Hooks.Rate = true
 	o.Hooks.Record = func(r Record) {
 		if r.Frame == 5 {
 			record = r
@@ -130,6 +133,46 @@ func TestDrawnMotion(t *testing.T) {
 	}
 	if _, err := decision.Read(strings.NewReader(`{"frame":5,"regions":[` + region + `]}`)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A ball that falls by more than its diameter from one source frame to the next is torn, and one
+// arrow mends it.
+func TestDrawnMotionMendsABall(t *testing.T) {
+	const width, height, frames = 320, 180, 6
+	input := filepath.Join(t.TempDir(), "ball.y4m")
+	if err := scene.CreateBallY4M(input, width, height, frames); err != nil {
+		t.Fatal(err)
+	}
+	// Frame 5 of twice the rate lies between the source frames 2 and 3.
+	const from, at, to = 2. / 24, 2.5 / 24, 3. / 24
+	x0, y0, r := scene.BallAt(height, from)
+	x1, y1, _ := scene.BallAt(height, to)
+	var corners []string
+	for i := range 16 {
+		sin, cos := math.Sincos(2 * math.Pi * float64(i) / 16)
+		corners = append(corners, fmt.Sprintf("[%.1f,%.1f]", x0+(r+1)*cos, y0+(r+1)*sin))
+	}
+	truth := scene.DrawBall(width, height, at)
+	x, y, _ := scene.BallAt(height, at)
+	wrong := func(f *frame.Frame) (sum float64) { // mean error around the ball's way, and twice its width
+		n := 0
+		m := frame.Samples[uint8](f.Planes[0])
+		for j := max(int(y-4*r), 0); j < min(int(y+4*r), height); j++ {
+			for i := int(x - 2*r); i < int(x+2*r); i++ {
+				sum += math.Abs(float64(m.Row(j)[i]) - float64(truth.Y[j*width+i]))
+				n++
+			}
+		}
+		return sum / float64(n)
+	}
+	torn, doubted := regionFrames(t, input, "")
+	mended, trusted := regionFrames(t, input, fmt.Sprintf(`{"frame":5,"regions":[{"method":"motion","outline":[%s],"arrows":[[%g,%g,%g,%g]]}]}`, strings.Join(corners, ","), x0, y0, x1, y1))
+	if before, after := wrong(torn), wrong(mended); before < 3 || after > before/4 {
+		t.Errorf("wrong by %.1f before and by %.1f after", before, after)
+	}
+	if doubted.Worst.Score > 0.5 || trusted.Worst.Score < doubted.Worst.Score+0.1 {
+		t.Errorf("the worst places are %+v before and %+v after", *doubted.Worst, *trusted.Worst)
 	}
 }
 

@@ -27,6 +27,14 @@ func (d *Drawn) outline(phase Phase, from image.Point) [][2]float64 {
 	return list
 }
 
+// Way returns outlines of the thing from A to B, for a picture of a height.
+func (d *Drawn) Way(height int) (outlines [][][2]float64) {
+	for _, phase := range d.steps(drawnEdge(height)) {
+		outlines = append(outlines, d.outline(phase, image.Point{}))
+	}
+	return outlines
+}
+
 // FollowDrawn shows in dst, which is a frame made between a and b at a phase, the things that drawn
 // motions are about, a later one over an earlier one. What is around their way from a to b is made
 // again without them: each place is read from those of the neighbours in which no thing hides it,

@@ -174,3 +174,18 @@ func TestFollowDrawnAnywhere(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkFollowDrawn(b *testing.B) {
+	s := drawnScene{frame.Format{Planes: 3, Depth: 8, ChromaX: 1, ChromaY: 1}, 1920, 1080, [2]float64{6, -2}, [2]float64{800, 400}, [2]float64{950, 500}, 150}
+	first, second, dst := s.at(0, false), s.at(1, false), s.at(0.5, true)
+	motion, err := NewSimilarity([][4]float64{{800, 400, 950, 500}, {700, 400, 840, 510}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ground := s.ground(1)
+	for b.Loop() {
+		if err := FollowDrawn(frame.Workers{}, dst, first, second, ground, 1, PhaseOne/2, []Drawn{{s.outline(), motion}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

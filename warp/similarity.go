@@ -71,6 +71,12 @@ func (s Similarity) at(phase Phase) Similarity {
 // move returns where the place p goes.
 func (s Similarity) move(p complex128) complex128 { return s.to + product(s.turn, p-s.from) }
 
+// Move returns where a place goes, x and y.
+func (s Similarity) Move(p [2]float64) [2]float64 {
+	q := s.move(complex(p[0], p[1]))
+	return [2]float64{real(q), imag(q)}
+}
+
 // inverse returns the way back.
 func (s Similarity) inverse() Similarity {
 	n := square(s.turn)

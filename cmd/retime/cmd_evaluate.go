@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -166,6 +167,13 @@ func printReport(w io.Writer, r *report.Report) {
 	}
 	for _, line := range r.Verdict {
 		fmt.Fprintln(w, line)
+	}
+	if places := r.WorstPlaces(); len(places) > 0 {
+		var list []string
+		for _, p := range places {
+			list = append(list, p.Where)
+		}
+		fmt.Fprintf(w, "worst: %s\n", strings.Join(list, ", "))
 	}
 	fmt.Fprintf(w, "%d frames held out; the doubled gap around each makes these figures pessimistic.\n", len(r.Frames))
 }

@@ -34,7 +34,7 @@ func TestEvaluate(t *testing.T) {
 	report := filepath.Join(dir, "report")
 	stdout, stderr, code := run(t, "evaluate", clip(t, 64, 48, 9), "--report", report, "--settings", quick+","+slow,
 		"--peer", "nearest", "--every", "3", "--worst", "1", "--progress", "json")
-	if code != 0 || !strings.Contains(stdout, "pessimistic") || !strings.Contains(stdout, "report.html") {
+	if code != 0 || !strings.Contains(stdout, "pessimistic") || !strings.Contains(stdout, "\nworst: 0:00.") || !strings.Contains(stdout, "report.html") {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")

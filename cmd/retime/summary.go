@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/evaluate/report"
 )
 
 // summarise prints three lines: what was written, how many frames were shot and made, and how long
@@ -69,8 +70,7 @@ func besides(r *pipeline.Report) (text string) {
 func worstPlaces(r *pipeline.Report) string {
 	var list []string
 	for _, f := range r.Worst {
-		b, at := f.Worst.Box, time.Duration(f.Time*float64(time.Second))
-		list = append(list, fmt.Sprintf("%d:%06.3f (frame %d, %dx%d at %d,%d)", int(at.Minutes()), (at%time.Minute).Seconds(), f.Frame, b[2], b[3], b[0], b[1]))
+		list = append(list, report.Where(time.Duration(f.Time*float64(time.Second)), f.Frame, f.Worst.Box))
 	}
 	return strings.Join(list, ", ")
 }
@@ -99,13 +99,13 @@ type outcome struct {
 	Error    string    `json:"error,omitempty"`
 }
 
-// printOutcome prints how a conversion ended. report is nil if nothing was written.
-func printOutcome(w io.Writer, report *pipeline.Report, warned []message, err error) {
+// printOutcome prints how a conversion ended. r is nil if nothing was written.
+func printOutcome(w io.Writer, r *pipeline.Report, warned []message, err error) {
 	o := outcome{Warnings: append([]message{}, warned...)}
-	if report != nil {
-		o.Output, o.Frames, o.Made, o.Held, o.Cuts = report.Output, report.Frames, report.Made, report.Held, len(report.Cuts)
-		o.Shot = report.Frames - report.Made - report.Held
-		o.Seconds = report.Elapsed.Seconds()
+	if r != nil {
+		o.Output, o.Frames, o.Made, o.Held, o.Cuts = r.Output, r.Frames, r.Made, r.Held, len(r.Cuts)
+		o.Shot = r.Frames - r.Made - r.Held
+		o.Seconds = r.Elapsed.Seconds()
 	}
 	if err != nil {
 		o.Exit, o.Error = exitCode(err), said(err, nil)

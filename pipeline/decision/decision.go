@@ -66,15 +66,6 @@ type Region struct {
 	Arrows [][4]float64 `json:"arrows,omitempty"`
 }
 
-// Motion returns the motion of a Drawn region, which is checked.
-func (r *Region) Motion() warp.Drawn {
-	s, err := warp.NewSimilarity(r.Arrows)
-	if err != nil {
-		panic(err)
-	}
-	return warp.Drawn{Outline: r.Outline, Motion: s}
-}
-
 // These bound what a decision says.
 const (
 	maxRegions = 64

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"context"
 	"net/http"
 
 	"retime/pipeline"
@@ -16,6 +17,7 @@ type editRequest struct {
 	Method  pipeline.Method  `json:"method"`
 	Cut     *bool            `json:"cut"`
 	Outline [][2]float64     `json:"outline"`
+	Arrows  [][4]float64     `json:"arrows"`
 	Still   bool             `json:"still"`
 	Keys    []edits.Keyframe `json:"keys"`
 	Value   string           `json:"value"`
@@ -30,7 +32,7 @@ func (c *session) serveEdit(w http.ResponseWriter, r *http.Request) error {
 	if err := readRequest(r, &e); err != nil {
 		return err
 	}
-	if err := c.edit(&e); err != nil {
+	if err := c.edit(r.Context(), &e); err != nil {
 		c.noticeFiles()
 		return err
 	}
@@ -41,7 +43,7 @@ func (c *session) serveEdit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (c *session) edit(e *editRequest) (err error) {
+func (c *session) edit(ctx context.Context, e *editRequest) (err error) {
 	defer func() {
 		if err == nil {
 			c.server.stirred.Store(true)
@@ -55,7 +57,7 @@ func (c *session) edit(e *editRequest) (err error) {
 	case "reload":
 		return c.store.Reload(c.accept)
 	}
-	change, err := c.change(e)
+	change, err := c.change(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func (c *session) edit(e *editRequest) (err error) {
 }
 
 // change returns what an edit makes of a state.
-func (c *session) change(e *editRequest) (func(edits.State) (edits.State, error), error) {
+func (c *session) change(ctx context.Context, e *editRequest) (func(edits.State) (edits.State, error), error) {
 	about := func() error {
 		if total := c.maker.Plan().Total; e.First < 0 || e.Last < e.First || e.Last >= total {
 			return fault.New(fault.Usage, "frames %d to %d: the output has frames 0 to %d", e.First, e.Last, total-1)
@@ -75,7 +77,7 @@ func (c *session) change(e *editRequest) (func(edits.State) (edits.State, error)
 	}
 	var err error
 	switch e.Do {
-	case "method", "cut", "region", "clear", "preset of", "shutter of":
+	case "method", "cut", "region", "motion", "clear", "preset of", "shutter of":
 		err = about()
 	}
 	video := c.maker.Video()
@@ -87,6 +89,13 @@ func (c *session) change(e *editRequest) (func(edits.State) (edits.State, error)
 	case "region":
 		g := pipeline.Region{Method: e.Method, Outline: e.Outline}
 		return func(s edits.State) (edits.State, error) { return s.SetRegion(e.First, e.Last, g, c.at) }, err
+	case "motion":
+		if err != nil {
+			return nil, err
+		}
+		list, err := c.intervals(ctx, e.First, e.Last)
+		g := pipeline.Region{Method: pipeline.DrawnMotion, Outline: e.Outline, Arrows: e.Arrows}
+		return func(s edits.State) (edits.State, error) { return s.SetMotion(list, g, c.at) }, err
 	case "preset of":
 		return func(s edits.State) (edits.State, error) {
 			return s.SetPresetOf(e.First, e.Last, pipeline.Preset(e.Value), c.at)
@@ -109,4 +118,23 @@ func (c *session) change(e *editRequest) (func(edits.State) (edits.State, error)
 		return func(s edits.State) (edits.State, error) { return s.SetShutter(e.Value) }, nil
 	}
 	return nil, fault.New(fault.Usage, "there is no edit %.40q", e.Do)
+}
+
+// maxIntervals bounds how many intervals a drawn motion goes through in one edit.
+const maxIntervals = 1000
+
+// intervals returns the first and the last frames of the intervals of the source in which the frames
+// from first to last lie, but for those that show a source frame. First must lie in one.
+func (c *session) intervals(ctx context.Context, first, last int64) (list [][2]int64, err error) {
+	for k := first; k <= last && len(list) < maxIntervals; k++ {
+		from, to, err := c.maker.Between(ctx, k)
+		if len(list) > 0 && fault.KindOf(err) == fault.Usage {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		list = append(list, [2]int64{from, to})
+		k = to
+	}
+	return list, nil
 }

@@ -140,6 +140,10 @@ func (v viewer) edits(at int) {
 	around("a cut")
 	v.seconds(`$("undo").click()`, at, other)
 	v.report("a preset", v.seconds(`choose("own-preset", "balanced")`, at, `$("readout-how").textContent.includes("balanced")`))
+	const shape = `$("box-x").value = 800; $("box-y").value = 400; $("box-w").value = 300; choose("box-h", 300)`
+	v.seconds(shape, at, "true")
+	v.report("a drawn motion", v.seconds(`$("arrow-x").value = 950; $("arrow-y").value = 550; $("arrow-u").value = 1050; $("arrow-v").value = 500; $("arrow-add").click()`, at, other))
+	v.seconds(`press("Escape"); $("undo").click()`, at, other)
 	v.seconds(`$("box-x").value = 100; $("box-y").value = 100; $("box-w").value = 200; choose("box-h", 80)`, at, "true")
 	v.report("an overlay", v.seconds(`$("still").click()`, at, `$("saved").textContent == "Saved" && made.dataset.digest != before`))
 	do(v.b, v.ctx, chromedp.Click("#tab-why"))

@@ -83,6 +83,20 @@ func sendPNG(w http.ResponseWriter, b []byte) {
 	_, _ = w.Write(b) // the tab is gone if it fails
 }
 
+// serveBetween sends the first and the last of the frames that lie between two source frames.
+func (c *session) serveBetween(w http.ResponseWriter, r *http.Request) error {
+	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)
+	if err != nil {
+		return err
+	}
+	first, last, err := c.maker.Between(r.Context(), k)
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, [2]int64{first, last})
+	return nil
+}
+
 // serveThumbnail makes a small picture of a frame.
 func (c *session) serveThumbnail(w http.ResponseWriter, r *http.Request) error {
 	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)

@@ -529,7 +529,7 @@ func TestPageHasEveryKey(t *testing.T) {
 	do(t, ctx, chromedp.Navigate(s.URL()))
 	shown(t, ctx, 0)
 	for _, key := range []string{
-		"ArrowLeft", "ArrowRight", ",", ".", "j", "k", "l", " ", "Home", "End", "n", "p", "i", "o", "\\", "v", "w", "s", "d", "z", "1", "2", "3", "4", "0", "c", "x", "r", "g", "Escape",
+		"ArrowLeft", "ArrowRight", ",", ".", "j", "k", "l", " ", "Home", "End", "n", "p", "i", "o", "\\", "v", "w", "s", "d", "z", "1", "2", "3", "4", "5", "0", "c", "x", "r", "g", "m", "b", "Escape",
 		"ctrl z", "ctrl Z",
 	} {
 		control := strings.HasPrefix(key, "ctrl ")

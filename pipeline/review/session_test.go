@@ -79,7 +79,7 @@ func TestStepsOutliveASession(t *testing.T) {
 	}
 	c := open()
 	for _, e := range []editRequest{{Do: "method", First: 1, Last: 3, Method: pipeline.Nearest}, {Do: "preset", Value: "fast"}} {
-		if err := c.edit(&e); err != nil {
+		if err := c.edit(t.Context(), &e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,7 +108,7 @@ func TestStepsOutliveASession(t *testing.T) {
 	if st := c.state(); st.Undo != 3 || st.Elsewhere != "" || len(st.Decisions) != 1 {
 		t.Errorf("after a change elsewhere, %d steps, %q, %d decisions; want 3, none, 1", st.Undo, st.Elsewhere, len(st.Decisions))
 	}
-	if err := c.edit(&editRequest{Do: "undo"}); err != nil || len(c.state().Decisions) != 3 {
+	if err := c.edit(t.Context(), &editRequest{Do: "undo"}); err != nil || len(c.state().Decisions) != 3 {
 		t.Errorf("%v; %d decisions after an undo, want 3", err, len(c.state().Decisions))
 	}
 }
@@ -134,7 +134,7 @@ func TestEditedClipsAreRatedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.maker.Pause(true) // somebody else rates it
-	if err := c.edit(&editRequest{Do: "method", First: 1, Last: 3, Method: pipeline.Nearest}); err != nil {
+	if err := c.edit(t.Context(), &editRequest{Do: "method", First: 1, Last: 3, Method: pipeline.Nearest}); err != nil {
 		t.Fatal(err)
 	}
 	if rated() {

@@ -285,6 +285,7 @@ func TestDecisionsAcrossABorder(t *testing.T) {
 	for _, d := range []pipeline.Decision{
 		{Frame: 10, Cut: &cut}, {Frame: 13, Cut: &cut}, {Frame: 14, Cut: &cut}, {Frame: 15, Cut: &cut}, {Frame: 17, Cut: &cut}, {Frame: 30, Cut: &cut},
 		{Frame: 13, Preset: pipeline.Fast}, {Frame: 14, Preset: pipeline.Fast}, {Frame: 14, Shutter: "180"}, {Frame: 27, Preset: pipeline.Best, Shutter: "360"},
+		{Frame: 14, Regions: []pipeline.Region{{Method: pipeline.DrawnMotion, Outline: [][2]float64{{5, 5}, {40, 9}, {20, 30}}, Arrows: [][4]float64{{10, 10, 18, 12}}}}},
 	} {
 		o := options(input)
 		o.Timing.Rate, o.Timing.To = pipeline.Rate{Value: big.NewRat(100, 1)}, big.NewRat(42, 100)

@@ -195,7 +195,8 @@ type Target struct {
 	// confidence describes how far each pixel of the guides' grid can be trusted; empty unless
 	// somebody asks for it.
 	confidence frame.Image[uint8]
-	interval   *Interval // of a started frame, with a reference
+	decided    [][][2]float64 // outlines of what somebody has decided about, and nobody need look at
+	interval   *Interval      // of a started frame, with a reference
 	shows      sourceFrame
 }
 

@@ -25,6 +25,16 @@ func (r *run) composeRegions(v *Interval) error {
 		if motion {
 			t.wish = decision.Interpolated
 		}
+		for i := range line.Regions {
+			switch g := &line.Regions[i]; g.Method {
+			case decision.Interpolated:
+			case decision.Drawn:
+				m := g.Motion()
+				t.decided = append(t.decided, m.Way(r.video.Height)...)
+			default:
+				t.decided = append(t.decided, g.Outline)
+			}
+		}
 		t.Compose = func(dst, made *frame.Frame) error {
 			frame.Copy(dst, made)
 			if motion && base != "" && base != decision.Interpolated {
@@ -56,6 +66,22 @@ func (r *run) composeRegions(v *Interval) error {
 		}
 	}
 	return nil
+}
+
+// undecided returns the confidence in t's frame where nobody has decided how it is made, and full
+// confidence elsewhere.
+func (r *run) undecided(t *Target) frame.Image[uint8] {
+	if len(t.decided) == 0 {
+		return t.confidence
+	}
+	m := r.cells(t.decided, true)
+	for y := range m.Height {
+		row := m.Row(y)
+		for x, v := range t.confidence.Row(y) {
+			row[x] = max(row[x], v)
+		}
+	}
+	return m
 }
 
 // follow shows in dst what moves as somebody has drawn.

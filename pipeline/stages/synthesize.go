@@ -169,7 +169,7 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 			return err
 		}
 		t.confidence = r.assessor.confidence(in, t.Phase)
-		rec.Worst = worst(t.confidence, f, r.scale.Level)
+		rec.Worst = worst(r.undecided(t), f, r.scale.Level)
 	}
 	switch rec.Method {
 	case decision.Blended:

@@ -140,3 +140,52 @@ func CreateCutY4M(name string, width, height, frames int) error {
 	}
 	return f.Close()
 }
+
+// BallAt returns the centre and the radius, in pixels, of the ball of DrawBall at t seconds.
+func BallAt(height int, t float64) (x, y, r float64) {
+	h := float64(height)
+	return (0.55 + 2.4*t) * h, (-0.1 + 5*t) * h, 0.09 * h
+}
+
+// DrawBall returns the scene at t seconds with a white ball that falls across it, by more than its
+// own diameter in a frame at 24 a second.
+func DrawBall(width, height int, t float64) Picture {
+	p := Draw(width, height, t)
+	bx, by, r := BallAt(height, t)
+	white := func(px, py float64) (share, shade float64) {
+		dx, dy := px-bx, py-by
+		shade = 225 - 40*texture(dx/r*2, dy/r*2, 3) - 30*max(dx+dy, 0)/r
+		return min(max(r-math.Hypot(dx, dy)+0.5, 0), 1), shade
+	}
+	mix := func(v *uint8, share, to float64) { *v = uint8(float64(*v) + share*(to-float64(*v)) + 0.5) }
+	for y := range height {
+		for x := range width {
+			share, shade := white(float64(x)+0.5, float64(y)+0.5)
+			mix(&p.Y[y*width+x], share, shade)
+		}
+	}
+	cw := (width + 1) / 2
+	for i := range p.U {
+		share, _ := white(2*float64(i%cw)+1, 2*float64(i/cw)+1)
+		mix(&p.U[i], share, 128)
+		mix(&p.V[i], share, 128)
+	}
+	return p
+}
+
+// CreateBallY4M writes frames of DrawBall to a new file, at 24 a second.
+func CreateBallY4M(name string, width, height, frames int) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "YUV4MPEG2 W%d H%d F24:1 Ip A1:1 C420jpeg\n", width, height)
+	for k := range frames {
+		p := DrawBall(width, height, float64(k)/24)
+		if _, err := fmt.Fprintf(f, "FRAME\n%s%s%s", p.Y, p.U, p.V); err != nil {
+			return err
+		}
+	}
+	return f.Close()
+}

@@ -214,8 +214,8 @@ func (s State) SetCut(k int64, cut *bool, at func(int64) float64) (State, error)
 	return s.set(k, k, at, field(cutField, value))
 }
 
-// SetRegion adds a region to the frames from first to last, or changes the way of the region that has its
-// outline there. An empty method removes that one.
+// SetRegion adds a region to the frames from first to last, or takes the place of the region that has its
+// outline there; a drawn motion takes that of the drawn motion that it lies over. An empty method removes that one.
 func (s State) SetRegion(first, last int64, r pipeline.Region, at func(int64) float64) (State, error) {
 	return s.set(first, last, at, func(l line) error {
 		d := pipeline.Decision{}
@@ -224,12 +224,14 @@ func (s State) SetRegion(first, last int64, r pipeline.Region, at func(int64) fl
 				return err
 			}
 		}
-		i := slices.IndexFunc(d.Regions, func(o pipeline.Region) bool { return slices.Equal(o.Outline, r.Outline) })
+		i := slices.IndexFunc(d.Regions, func(o pipeline.Region) bool {
+			return slices.Equal(o.Outline, r.Outline) || r.Method == pipeline.DrawnMotion && o.Method == r.Method && sameThing(o.Outline, r.Outline, 0.5)
+		})
 		switch {
 		case i >= 0 && r.Method == "":
 			d.Regions = slices.Delete(d.Regions, i, i+1)
 		case i >= 0:
-			d.Regions[i].Method = r.Method
+			d.Regions[i] = r
 		case r.Method != "":
 			d.Regions = append(d.Regions, r)
 		}

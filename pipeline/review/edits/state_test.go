@@ -63,6 +63,13 @@ func TestRegionsByOutline(t *testing.T) {
 	if len(d) != 3 || d[0].Regions[0].Method != pipeline.Nearest || d[1].Regions[0].Method != pipeline.FromSource || d[1].Regions[1].Method != pipeline.Blended || len(d[2].Regions) != 1 {
 		t.Fatalf("%+v", d)
 	}
+	one.Method, one.Arrows = pipeline.DrawnMotion, [][4]float64{{1, 1, 2, 2}}
+	set(5, 5, one)
+	one.Arrows = append(one.Arrows, [4]float64{3, 3, 4, 4})
+	set(5, 5, one)
+	if r := s.Decisions()[2].Regions; len(r) != 1 || len(r[0].Arrows) != 2 {
+		t.Errorf("a region with another arrow is %+v", r)
+	}
 	one.Method, two.Method = "", ""
 	set(3, 5, one)
 	if d := s.Decisions(); len(d) != 1 || d[0].Frame != 4 || len(d[0].Regions) != 1 {
@@ -71,6 +78,54 @@ func TestRegionsByOutline(t *testing.T) {
 	set(0, 9, two)
 	if s.Decided() != 0 {
 		t.Errorf("%+v", s.Decisions())
+	}
+}
+
+// A drawn motion goes on through intervals, or to where the thing is drawn next; drawn again, it takes its
+// own place, and leaves another thing's alone.
+func TestMotionThroughIntervals(t *testing.T) {
+	intervals := [][2]int64{{1, 2}, {4, 5}, {7, 8}}
+	thing := func(x float64, arrows ...[4]float64) pipeline.Region {
+		return pipeline.Region{Method: pipeline.DrawnMotion, Outline: [][2]float64{{x, 0}, {x + 10, 0}, {x + 10, 10}, {x, 10}}, Arrows: arrows}
+	}
+	var s State
+	set := func(intervals [][2]int64, r pipeline.Region) {
+		t.Helper()
+		next, err := s.SetMotion(intervals, r, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = next
+	}
+	arrows := func(frame int64) (list [][4]float64) {
+		for _, d := range s.Decisions() {
+			for _, r := range d.Regions {
+				if d.Frame == frame {
+					list = append(list, r.Arrows[0])
+				}
+			}
+		}
+		return list
+	}
+	want := func(what string, frame int64, list ...[4]float64) {
+		t.Helper()
+		if got := arrows(frame); !slices.Equal(got, list) {
+			t.Errorf("%s: frame %d has arrows %v, want %v", what, frame, got, list)
+		}
+	}
+	other := [4]float64{0, 5, 0, 6}
+	set(intervals[1:2], thing(-40, other))
+	set(intervals[:2], thing(0, [4]float64{5, 5, 9, 5}))
+	want("on", 2, [4]float64{5, 5, 9, 5})
+	want("on", 4, other, [4]float64{9, 5, 13, 5})
+	want("on", 7)
+	set(intervals[2:], thing(20, [4]float64{25, 5, 26, 5}))
+	set(intervals, thing(1, [4]float64{5, 5, 9, 5}))
+	want("until", 1, [4]float64{5, 5, 9, 5})
+	want("until", 5, other, [4]float64{9, 5, 25, 5})
+	want("until", 8, [4]float64{25, 5, 26, 5})
+	if _, err := s.SetMotion(intervals, thing(0), at); fault.KindOf(err) != fault.BadData {
+		t.Errorf("no arrow: %v", err)
 	}
 }
 

@@ -28,7 +28,8 @@ type View string
 
 // The views. Final has the options of the conversion; Fast, Balanced and Best differ from it in
 // the preset, Blend and Source in the mode. Minterpolate is FFmpeg's filter of that name, and
-// Render the file that was rendered last.
+// Render the file that was rendered last. Before and After are the pictures of the source that a
+// frame lies between.
 const (
 	Final        View = "final"
 	Fast         View = "fast"
@@ -38,10 +39,15 @@ const (
 	Source       View = "source"
 	Minterpolate View = "minterpolate"
 	Render       View = "render"
+	Before       View = "before"
+	After        View = "after"
 )
 
+// alone reports whether each frame of the view is made by itself.
+func (v View) alone() bool { return v == Minterpolate || v == Before || v == After }
+
 // Views are all views.
-var Views = []View{Final, Fast, Balanced, Best, Blend, Source, Minterpolate, Render}
+var Views = []View{Final, Fast, Balanced, Best, Blend, Source, Minterpolate, Render, Before, After}
 
 // Options configure a Maker.
 type Options struct {

@@ -82,6 +82,7 @@ func TestFramesAreTheConversions(t *testing.T) {
 		"shutter":   {Timing: pipeline.Timing{Rate: rate(t, "10"), Shutter: big.NewRat(1, 2)}},
 		"repeats":   {Timing: double, Synthesis: pipeline.Synthesis{Duplicates: pipeline.RetimeDuplicates}},
 		"decisions": {Timing: double, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"method":"nearest"}`+"\n"+`{"frame":9,"cut":true}`+"\n"+`{"frame":15,"method":"blend"}`)}},
+		"drawn":     {Timing: double, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"regions":[{"method":"motion","outline":[[20,10],[60,12],[40,50]],"arrows":[[30,20,45,30]]}]}`)}},
 		"ways": {Timing: double, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"preset":"best"}`+"\n"+`{"frame":6,"preset":"fast","method":"blend"}`+"\n"+
 			`{"frame":7,"preset":"fast"}`+"\n"+`{"frame":8,"shutter":180}`+"\n"+`{"frame":9,"shutter":180,"cut":true}`+"\n"+`{"frame":10,"method":"nearest"}`+"\n"+`{"frame":30,"shutter":360,"preset":"best"}`)}},
 		"no shutter": {Timing: pipeline.Timing{Rate: rate(t, "10"), Shutter: big.NewRat(1, 2)}, Synthesis: pipeline.Synthesis{Decisions: decisions(t, `{"frame":5,"shutter":0,"method":"nearest"}`)}},

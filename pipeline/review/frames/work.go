@@ -105,7 +105,7 @@ func (m *Maker) choose() (*job, context.Context) {
 		}
 		return begin(&job{view: r.view, next: r.frame, end: m.gap(r.key, s.plan.Total, ahead)})
 	}
-	if h := m.head; h.view != "" && h.view != Minterpolate && m.holds == 0 {
+	if h := m.head; h.view != "" && !h.view.alone() && m.holds == 0 {
 		for k := h.frame + 1; k <= min(h.frame+ahead, s.plan.Total-1); k++ {
 			if at := (key{h.view, k}); !m.cache.has(at) {
 				return begin(&job{view: h.view, next: k, end: m.gap(at, min(h.frame+ahead+1, s.plan.Total), ahead)})
@@ -135,7 +135,7 @@ func (m *Maker) choose() (*job, context.Context) {
 // gap returns the end of the frames from one on that are not kept, up to a limit.
 func (m *Maker) gap(from key, total, most int64) int64 {
 	end := from.frame + 1
-	if from.view == Minterpolate {
+	if from.view.alone() {
 		return end
 	}
 	for end < min(total, from.frame+most) && !m.cache.has(key{from.view, end}) {
@@ -161,6 +161,8 @@ func (m *Maker) run(ctx context.Context, j *job, with *lastSynthesizer) error {
 		return m.runPeer(ctx, j)
 	case Render:
 		return m.runRendered(ctx, j)
+	case Before, After:
+		return m.runNeighbour(ctx, j)
 	}
 	for {
 		if err := m.convert(ctx, j, with); !errors.Is(err, errGone) || ctx.Err() != nil {

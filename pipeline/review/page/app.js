@@ -17,16 +17,20 @@ const choose = (name, value) => { const i = document.querySelector(`input[name=$
 let state = null;
 const frames = new Frames();
 const stage = new Stage();
-const marks = new Marks(stage, shapeDrawn);
+const marks = new Marks(stage, drawn, pull);
 const timeline = new Timeline($("timeline"), (k) => player.seek(k, true));
 const curve = new Curve($("curve"), timeline, (keys) => edit({ do: "curve", keys: lines(keys) }));
 const player = new Player({ show, tick });
+let between = null; // the frames between the same two source frames: {of, version, promise}
 const panels = new Panels({ look, edit, overlay: (name) => { $("overlay").value = name; overlay(); }, curve, select,
-  opened: () => { outlines(); marks.draw(); } });
+  opened: () => { outlines(); marks.draw(); if (chosen("ground")) player.seek(player.at); } });
 
 // What is shown.
 
+let turn = 0; // of what is to be shown at rest; the last one counts
 async function show(number, resting) {
+  if (ground() && resting) return showGround(number, ground());
+  if (resting) turn++;
   const view = resting ? "final" : frames.peek("final", number) ? "final" : "fast";
   const busy = setTimeout(() => { $("busy").hidden = false; }, 250);
   try {
@@ -54,8 +58,36 @@ async function show(number, resting) {
   }
 }
 
+// ground is the source frame that somebody draws on: "before", "after", or "" for the retimed frame.
+const ground = () => (panels.opened === "decide" ? chosen("ground") : "");
+
+async function showGround(number, side) {
+  const mine = ++turn;
+  try {
+    const [first, last] = await betweenAt(number);
+    const f = await frames.get("made", side, side === "before" ? first : last);
+    if (player.at !== number || mine !== turn) return false;
+    stage.show(f, null);
+    $("readout-how").textContent = `the source frame ${side}`;
+    $("badge-made").textContent = `Frame ${side}`;
+    return true;
+  } catch (error) {
+    if (error.name === "AbortError" || mine !== turn) return false;
+    choose("ground", "");
+    complain(error);
+    return false;
+  }
+}
+
+// betweenAt returns the first and the last of the frames that lie between the same source frames.
+function betweenAt(number) {
+  if (between?.of !== number || between.version !== state.version) between = { of: number, version: state.version, promise: get(`between?frame=${number}`) };
+  return between.promise;
+}
+
 function told(f) {
   const r = f.record, parts = [];
+  $("badge-made").textContent = "Retimed";
   const seconds = f.number / state.rate;
   $("readout-frame").textContent = `frame ${f.number} of 0–${state.frames - 1}, ${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(3).padStart(6, "0")}`;
   parts.push(r.method === "source" ? `source frame ${r.sources[0]}` : r.method);
@@ -152,14 +184,25 @@ const decide = (method) => {
   return edit({ do: "region", first, last, method, outline: marks.outline }).then((ok) => ok && method === "" && unshape());
 };
 
+// decideMotion has what lies in the shape go as the arrows say, in all frames between the two source
+// frames around, and on until the range ends.
+async function decideMotion() {
+  if (marks.outline.length < 3) { notice("Draw a shape around the thing first, in the frame before."); return; }
+  if (!marks.drawn.length) { notice("Draw an arrow first, from the thing in the frame before to the same thing in the frame after."); return; }
+  try {
+    choose("ground", "");
+    await edit({ do: "motion", first: player.at, last: Math.max(player.at, timeline.range?.[1] ?? player.at), outline: marks.outline, arrows: marks.drawn });
+  } catch (error) { complain(error); }
+}
+
 // select takes up a region that is decided, in the frames from first to last.
 function select(region, first, last) {
-  marks.outline = region.outline;
+  marks.outline = region.outline; marks.drawn = [...region.arrows ?? []];
   timeline.range = first === last ? null : [first, last];
   if (player.at < first || player.at > last) player.seek(first);
   ranged();
   marks.draw();
-  shapeDrawn();
+  drawn("shape");
 }
 const cutHere = (cut) => edit({ do: "cut", first: player.at, last: player.at, cut });
 
@@ -231,17 +274,27 @@ $("notice-reload").addEventListener("click", () => { $("notice").hidden = true; 
 
 // Shapes.
 
-function shapeDrawn() {
+function drawn(what) {
+  if (what === "arrow") { arrowDrawn(); return; }
   const xs = marks.outline.map((p) => p[0]), ys = marks.outline.map((p) => p[1]);
   const set = (id, v) => { $(id).value = Math.round(v); };
   if (xs.length) { set("box-x", Math.min(...xs)); set("box-y", Math.min(...ys)); set("box-w", Math.max(...xs) - Math.min(...xs)); set("box-h", Math.max(...ys) - Math.min(...ys)); }
   panels.shape = marks.outline.length >= 3 ? marks.outline : null;
   panels.at(player.at, range());
 }
-function unshape() { marks.outline = []; for (const id of ["box-x", "box-y", "box-w", "box-h"]) $(id).value = 0; marks.draw(); shapeDrawn(); }
+// arrowDrawn decides at once if there is a shape, too.
+function arrowDrawn() {
+  const last = marks.drawn.at(-1) ?? [0, 0, 0, 0];
+  ["arrow-x", "arrow-y", "arrow-u", "arrow-v"].forEach((id, i) => { $(id).value = last[i]; });
+  if (marks.drawn.length && marks.outline.length >= 3) decideMotion();
+}
+// pull shows the frame after while an arrow is drawn.
+function pull(on) { if (!player.playing) showGround(player.at, on ? "after" : ground() || "before"); }
+function unshape() { marks.outline = []; marks.drawn = []; for (const id of ["box-x", "box-y", "box-w", "box-h"]) $(id).value = 0; marks.draw(); drawn("shape"); }
 for (const id of ["box-x", "box-y", "box-w", "box-h"]) $(id).addEventListener("change", () => {
   const [x, y, w, h] = ["box-x", "box-y", "box-w", "box-h"].map((i) => Number($(i).value));
   marks.outline = w > 0 && h > 0 ? box([x, y], [x + w, y + h]) : [];
+  marks.drawn = [];
   marks.draw();
   panels.shape = marks.outline.length >= 3 ? marks.outline : null;
   panels.at(player.at, range());
@@ -289,10 +342,21 @@ $("rate").addEventListener("change", (e) => post("rate", { on: e.target.checked 
 $("undo").addEventListener("click", () => edit({ do: "undo" }));
 $("redo").addEventListener("click", () => edit({ do: "redo" }));
 $("help").addEventListener("click", () => $("keys-dialog").showModal());
-for (const b of document.querySelectorAll("[data-method]")) b.addEventListener("click", () => decide(b.dataset.method));
+for (const b of document.querySelectorAll("[data-method]")) b.addEventListener("click", () => (b.dataset.method === "motion" ? decideMotion() : decide(b.dataset.method)));
 for (const b of document.querySelectorAll("[data-cut]")) b.addEventListener("click", () => cutHere(JSON.parse(b.dataset.cut)));
 $("clear").addEventListener("click", () => { const [first, last] = range(); edit({ do: "clear", first, last }); });
-for (const i of document.querySelectorAll("input[name=shape]")) i.addEventListener("change", () => { marks.tool = chosen("shape"); });
+for (const i of document.querySelectorAll("input[name=shape]")) i.addEventListener("change", () => {
+  marks.tool = chosen("shape");
+  if (marks.tool === "arrow") choose("ground", "before");
+  if (!marks.tool) choose("ground", "");
+});
+for (const i of document.querySelectorAll("input[name=ground]")) i.addEventListener("change", () => player.seek(player.at));
+$("arrow-add").addEventListener("click", () => {
+  marks.drawn.push(["arrow-x", "arrow-y", "arrow-u", "arrow-v"].map((id) => Number($(id).value)));
+  marks.draw();
+  arrowDrawn();
+});
+$("arrow-none").addEventListener("click", () => { marks.drawn = []; marks.draw(); arrowDrawn(); });
 $("still").addEventListener("click", () => paint(true));
 $("moving").addEventListener("click", () => paint(false));
 $("unshape").addEventListener("click", unshape);
@@ -333,8 +397,9 @@ listen({
   j: () => player.shuttle(-1), k: () => player.stop(), l: () => player.shuttle(1), i: act.in, o: act.out, "\\": act["no-range"],
   v: () => choose("layout", "single"), w: () => choose("layout", "wipe"), s: () => choose("layout", "side"), d: () => choose("layout", "difference"),
   z: () => { $("zoom").value = $("zoom").value === "fit" ? "4" : "fit"; arrange(); },
-  0: () => decide(""), 1: () => decide("interpolated"), 2: () => decide("blend"), 3: () => decide("nearest"), 4: () => decide("source"),
+  0: () => decide(""), 1: () => decide("interpolated"), 2: () => decide("blend"), 3: () => decide("nearest"), 4: () => decide("source"), 5: decideMotion,
   c: () => cutHere(true), x: () => cutHere(false), r: () => { panels.open("decide"); choose("shape", "rectangle"); }, g: () => { panels.open("decide"); choose("shape", "lasso"); },
+  m: () => { panels.open("decide"); choose("shape", "arrow"); }, b: () => { panels.open("decide"); choose("ground", { "": "before", before: "after", after: "" }[chosen("ground")]); },
   Escape: () => { choose("shape", ""); unshape(); }, "Control+z": () => edit({ do: "undo" }), "Control+Shift+z": () => edit({ do: "redo" }), "?": () => $("keys-dialog").showModal(),
 }, () => $("single-keys").checked);
 

@@ -4,6 +4,7 @@ const $ = (id) => document.getElementById(id);
 
 export class Marks {
   outline = []; // of the shape that is drawn, in pixels of the picture
+  drawn = []; // arrows of the shape: where they begin and where they end
   regions = []; // of the frame
   worst = null; // the worst place: left, top, width and height
   arrows = [];
@@ -12,7 +13,8 @@ export class Marks {
   #tool = "";
   #from = null;
 
-  constructor(stage, changed) {
+  // changed is called with what was drawn, "shape" or "arrow", and pull when an arrow begins and ends.
+  constructor(stage, changed, pull) {
     this.stage = stage;
     stage.resized = () => this.draw();
     const c = stage.marks;
@@ -20,23 +22,33 @@ export class Marks {
       if (!this.#tool || e.button > 0) return;
       c.setPointerCapture(e.pointerId);
       this.#from = stage.place(e);
-      this.outline = [this.#from];
+      if (this.#tool === "arrow") { this.drawn.push([...this.#from, ...this.#from]); pull(true); } else this.outline = [this.#from];
       e.preventDefault();
     });
     c.addEventListener("pointermove", (e) => {
       if (!this.#from) return;
       const at = stage.place(e);
-      if (this.#tool === "rectangle") this.outline = box(this.#from, at);
+      if (this.#tool === "arrow") this.drawn.at(-1).splice(2, 2, ...at);
+      else if (this.#tool === "rectangle") this.outline = box(this.#from, at);
       else if (Math.hypot(at[0] - this.outline.at(-1)[0], at[1] - this.outline.at(-1)[1]) * stage.scale >= 2) this.outline.push(at);
       this.draw();
     });
     const end = () => {
       if (!this.#from) return;
       this.#from = null;
+      if (this.#tool === "arrow") {
+        const [x, y, u, v] = this.drawn.pop().map(round);
+        if (Math.hypot(u - x, v - y) * stage.scale >= 3) this.drawn.push([x, y, u, v]);
+        this.draw();
+        pull(false);
+        changed("arrow");
+        return;
+      }
       if (this.outline.length < 3) this.outline = [];
       this.outline = thin(this.outline.map(([x, y]) => [round(x), round(y)]));
+      this.drawn = [];
       this.draw();
-      changed();
+      changed("shape");
     };
     c.addEventListener("pointerup", end);
     c.addEventListener("pointercancel", end);
@@ -61,13 +73,17 @@ export class Marks {
       g.globalAlpha = 1;
     }
     g.scale(this.stage.dots, this.stage.dots);
-    for (const r of this.regions) this.#shape(g, r.outline, "#5cc98b", thick, []);
+    for (const r of this.regions) {
+      this.#shape(g, r.outline, "#5cc98b", thick, []);
+      this.#flow(g, (r.arrows ?? []).map(arrow), thick, "#5cc98b");
+    }
     if (this.worst) {
       const [x, y, w, h] = this.worst;
       this.#shape(g, box([x, y], [x + w, y + h]), "#ef6b5e", thick, [2 * thick, 3 * thick]);
     }
-    if (this.arrows.length) this.#flow(g, thick);
+    this.#flow(g, this.arrows, thick, "#ffe08a");
     if (this.outline.length > 1) this.#shape(g, this.outline, "#f0b14a", thick, [5 * thick, 3 * thick]);
+    this.#flow(g, this.drawn.map(arrow), thick, "#f0b14a");
   }
 
   #shape(g, outline, colour, thick, dash) {
@@ -81,10 +97,11 @@ export class Marks {
     g.setLineDash([]);
   }
 
-  #flow(g, thick) {
-    for (const [style, width] of [["rgb(0 0 0 / .75)", 3 * thick], ["#ffe08a", 1.2 * thick]]) {
+  #flow(g, arrows, thick, colour) {
+    if (!arrows.length) return;
+    for (const [style, width] of [["rgb(0 0 0 / .75)", 3 * thick], [colour, 1.2 * thick]]) {
       g.beginPath();
-      for (const { x, y, dx, dy } of this.arrows) {
+      for (const { x, y, dx, dy } of arrows) {
         const length = Math.hypot(dx, dy);
         if (length < 0.25) { g.rect(x, y, thick, thick); continue; }
         const head = Math.min(length * 0.4, 6 * thick), ux = dx / length, uy = dy / length;
@@ -99,6 +116,7 @@ export class Marks {
   }
 }
 
+const arrow = ([x, y, u, v]) => ({ x, y, dx: u - x, dy: v - y });
 const round = (v) => Math.round(v * 10) / 10;
 
 export function box([x0, y0], [x1, y1]) { return [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]; }

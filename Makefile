@@ -114,6 +114,13 @@ test-vapoursynth: build vapoursynth ## compare the plugin's frames with the prog
 	@mkdir -p $(VAPOURSYNTH)/config && export XDG_CONFIG_HOME=$(CURDIR)/$(VAPOURSYNTH)/config && \
 	$(VS_ENV)/bin/vapoursynth config >/dev/null && $(VS_ENV)/bin/python cmd/libretime/vapoursynth/test.py bin/retime testdata/demo.mp4
 
+.PHONY: test-python
+test-python: build libretime ## compare the arrays of the Python package with the program's frames; needs numpy, or PyPI
+	@$(PYTHON) -c 'import numpy' 2>/dev/null || { [ -x build/python/bin/python ] || $(PYTHON) -m venv build/python; build/python/bin/python -m pip install -q --disable-pip-version-check numpy; }
+	@python=$(PYTHON); $$python -c 'import numpy' 2>/dev/null || python=build/python/bin/python; \
+	RETIME=$(CURDIR)/bin/retime RETIME_LIBRARY=$(CURDIR)/$(LIBRETIME)/lib/libretime.so.0 PYTHONPATH=cmd/retime/python PYTHONDONTWRITEBYTECODE=1 \
+		$$python cmd/retime/python/test_arrays.py testdata/demo.mp4 docs/embedding.md
+
 # One file of kernels a source, for every architecture from Volta to Blackwell that nvcc knows, and
 # as PTX for later ones. Products and sums are not fused, so that floats are the CPU's.
 CUDA_ARCHS = $(filter 70 75 80 86 89 90 100 120,$(patsubst sm_%,%,$(shell nvcc --list-gpu-code 2>/dev/null)))
@@ -386,7 +393,7 @@ dist-cpu: build ## make a tarball without the program for GPUs
 	@.ci/dist bin/retime
 
 .PHONY: wheel
-wheel: ## make a Python wheel of the tarball that make dist or dist-cpu made, or else of dist-cpu's
+wheel: libretime ## make a Python wheel of the tarball that make dist or dist-cpu made, or else of dist-cpu's
 	@ls dist/retime-*.tar.xz >/dev/null 2>&1 || $(MAKE) --no-print-directory dist-cpu
 	@python3 .ci/wheel dist
 

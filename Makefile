@@ -89,6 +89,42 @@ libretime: ## build build/libretime, the C library with its header and its pkg-c
 	@sed 's/@VERSION@/$(RELEASE)/' cmd/libretime/libretime.pc >$(LIBRETIME)/lib/pkgconfig/libretime.pc
 	@echo $(LIBRETIME)
 
+# VapourSynth's wheel, which wants Python 3.12 or later, brings the headers. The plugin is one file,
+# with the library in it.
+PYTHON     ?= $(firstword $(foreach p,python3 python3.13 python3.12,$(shell $p -c 'import sys; sys.version_info >= (3, 12) and print("$p")' 2>/dev/null)))
+VAPOURSYNTH := build/vapoursynth
+VS_ENV      = $(VAPOURSYNTH)/python
+
+.PHONY: print-python
+print-python:
+	@echo $(PYTHON)
+
+.PHONY: vapoursynth
+vapoursynth: $(VS_ENV)/bin/vspipe ## make a Python wheel of the VapourSynth plugin; PYTHON names a Python 3.12 or later
+	@mkdir -p dist
+	@$(LIB_GO) -buildmode=c-archive -ldflags="$(LIB_FLAGS)" -o $(VAPOURSYNTH)/libretime.a ./cmd/libretime
+	@gcc -O2 -Wall -Wextra -Werror -shared -fPIC -Icmd/libretime -I$$($(VS_ENV)/bin/python -c 'import vapoursynth, os; print(os.path.dirname(vapoursynth.__file__))')/include \
+		cmd/libretime/vapoursynth/plugin.c $(VAPOURSYNTH)/libretime.a -Wl,-z,nodelete,--exclude-libs,ALL,--gc-sections,-Bsymbolic,-s -o $(VAPOURSYNTH)/libvsretime.so
+	@$(VS_ENV)/bin/python .ci/wheel-vapoursynth dist $(VAPOURSYNTH)/libvsretime.so $(RELEASE)
+
+$(VS_ENV)/bin/vspipe:
+	@[ -n "$(PYTHON)" ] || { echo "make vapoursynth needs Python 3.12 or later; PYTHON=/path/to/python3 names one" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VS_ENV)
+	@$(VS_ENV)/bin/python -m pip install -q --disable-pip-version-check vapoursynth vapoursynth-bestsource
+
+.PHONY: test-vapoursynth
+test-vapoursynth: build vapoursynth ## compare the plugin's frames with the program's; ALL=1 compares the whole table
+	@$(VS_ENV)/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps dist/vapoursynth_retime-$(RELEASE)-*.whl
+	@mkdir -p $(VAPOURSYNTH)/config && export XDG_CONFIG_HOME=$(CURDIR)/$(VAPOURSYNTH)/config && \
+	$(VS_ENV)/bin/vapoursynth config >/dev/null && $(VS_ENV)/bin/python cmd/libretime/vapoursynth/test.py bin/retime testdata/demo.mp4
+
+.PHONY: test-python
+test-python: build libretime ## compare the arrays of the Python package with the program's frames; needs numpy, or PyPI
+	@$(PYTHON) -c 'import numpy' 2>/dev/null || { [ -x build/python/bin/python ] || $(PYTHON) -m venv build/python; build/python/bin/python -m pip install -q --disable-pip-version-check numpy; }
+	@python=$(PYTHON); $$python -c 'import numpy' 2>/dev/null || python=build/python/bin/python; \
+	RETIME=$(CURDIR)/bin/retime RETIME_LIBRARY=$(CURDIR)/$(LIBRETIME)/lib/libretime.so.0 PYTHONPATH=cmd/retime/python PYTHONDONTWRITEBYTECODE=1 \
+		$$python cmd/retime/python/test_arrays.py testdata/demo.mp4 docs/embedding.md
+
 # One file of kernels a source, for every architecture from Volta to Blackwell that nvcc knows, and
 # as PTX for later ones. Products and sums are not fused, so that floats are the CPU's.
 CUDA_ARCHS = $(filter 70 75 80 86 89 90 100 120,$(patsubst sm_%,%,$(shell nvcc --list-gpu-code 2>/dev/null)))
@@ -373,7 +409,7 @@ dist-cpu: build ## make a tarball without the program for GPUs
 	@.ci/dist bin/retime
 
 .PHONY: wheel
-wheel: ## make a Python wheel of the tarball that make dist or dist-cpu made, or else of dist-cpu's
+wheel: libretime ## make a Python wheel of the tarball that make dist or dist-cpu made, or else of dist-cpu's
 	@ls dist/retime-*.tar.xz >/dev/null 2>&1 || $(MAKE) --no-print-directory dist-cpu
 	@python3 .ci/wheel dist
 

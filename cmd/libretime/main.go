@@ -20,6 +20,7 @@ import (
 	"io"
 	"math/big"
 	"runtime/cgo"
+	"sync"
 	"unsafe"
 
 	"retime/frame"
@@ -34,10 +35,10 @@ func main() {}
 // version is set by make libretime.
 var version = "unknown"
 
-var cVersion = C.CString(version)
+var cVersion = sync.OnceValue(func() *C.char { return C.CString(version) })
 
 //export retime_version
-func retime_version() *C.char { return cVersion }
+func retime_version() *C.char { return cVersion() }
 
 //export retime_api_version
 func retime_api_version() C.uint { return C.RETIME_API_VERSION }

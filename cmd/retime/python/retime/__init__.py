@@ -5,7 +5,8 @@
 
 convert takes the flags of the program as arguments: retime --help lists them.
 frames and write pass pictures as numpy arrays. All of them run the program that the
-package brings along.
+package brings along. interpolate has arrays on both sides and runs no program: it calls
+the C library, which the package brings along, too.
 """
 
 import json
@@ -16,7 +17,9 @@ import tempfile
 import threading
 import warnings
 
-__all__ = ["Error", "convert", "frames", "write", "main", "program"]
+from ._library import Picture, interpolate
+
+__all__ = ["Error", "Picture", "convert", "frames", "interpolate", "write", "main", "program"]
 
 #: The program; the environment's RETIME names another one.
 program = os.environ.get("RETIME") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "program", "retime")

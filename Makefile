@@ -413,6 +413,14 @@ wheel: libretime ## make a Python wheel of the tarball that make dist or dist-cp
 	@ls dist/retime-*.tar.xz >/dev/null 2>&1 || $(MAKE) --no-print-directory dist-cpu
 	@python3 .ci/wheel dist
 
+.PHONY: dist-windows
+dist-windows: build ## make a zip for Windows on x86-64; installs mingw
+	@.ci/dist-windows
+
+.PHONY: test-windows
+test-windows: dist-windows ## test what make dist-windows made, under Wine in a Debian 13; needs root
+	@.ci/test-windows
+
 .PHONY: deb
 deb: build ## make a package for this Debian
 	@$(call install,dpkg-dev)

@@ -23,7 +23,7 @@ const (
 	channels
 )
 
-// signature summarizes a picture: for each cell and channel, the value and the range of the values
+// signature summarises a picture: for each cell and channel, the value and the range of the values
 // in the cell and its neighbours; and the reduced luma.
 type signature struct {
 	value, low, high [channels][cellsY][cellsX]uint8

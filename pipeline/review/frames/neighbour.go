@@ -14,7 +14,7 @@ import (
 func (m *Maker) runNeighbour(ctx context.Context, j *job) error {
 	s := j.setup
 	at := Moment(s.plan, j.next)
-	c, err := s.window.from(at, 0)
+	c, err := s.window.from(at)
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,10 @@ typedef struct {
 
 static inline ints near(ints a, ints b) { return (uints)(a - b + same_motion) <= (uints)all(2 * same_motion); }
 
-// nearest rounds parts of motions, which are shorter than shift_radius.
+// nearest rounds parts of motions, which are shorter than shift_radius; those of other lanes may be anything.
 static inline ints nearest(vectors v) {
 	enum { above = 1 << 12 };
-	return __builtin_convertvector(v + (above + 0.5f), ints) - above;
+	return (ints)((uints)__builtin_convertvector(v + (above + 0.5f), ints) - (uints)all(above));
 }
 
 // lanes_of returns the mask with these bits.

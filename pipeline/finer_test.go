@@ -30,7 +30,7 @@ func TestFinerFlowOnDevice(t *testing.T) {
 	driver := kernels.NewLate(7)
 	s := emulated(t, o, driver)
 	defer s.Close()
-	gpu, err := o.DeviceEstimator(t.Context(), s.Flow()[0])
+	gpu, err := o.deviceEstimator(t.Context(), s.Flow()[0])
 	must(t, err)
 	defer gpu.Close()
 	for i := 1; i < count; i++ {

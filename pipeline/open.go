@@ -26,7 +26,7 @@ func (o *Options) lineParams() stages.Params {
 	return stages.Params{
 		Input: o.Input.File, Mode: s.Mode, Way: o.way(), Workers: o.workers(),
 		Flow: stages.Flow{
-			Method: s.Flow, Workers: o.FlowWorkers(), Share: o.sharedWorkers(), Estimator: o.Estimator, DeviceEstimator: o.DeviceEstimator,
+			Method: s.Flow, Workers: o.FlowWorkers(), Share: o.sharedWorkers(), Estimator: o.Estimator, DeviceEstimator: o.deviceEstimator,
 		},
 		SceneThreshold: *s.SceneThreshold, Scenes: s.Scenes, BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow,
 		Decisions: s.Decisions, DropRepeats: s.Duplicates == RetimeDuplicates, StaticMask: s.StaticMask,
@@ -70,8 +70,8 @@ func (o *Options) LocalEstimator() (*motion.Estimator, error) {
 	return motion.NewLocalEstimator(motion.Params{Workers: o.workers()})
 }
 
-// DeviceEstimator is Estimator on a device, if the device can estimate the options' flow.
-func (o *Options) DeviceEstimator(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error) {
+// deviceEstimator is Estimator on a device, if the device can estimate the options' flow.
+func (o *Options) deviceEstimator(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error) {
 	return motion.NewDeviceEstimator(ctx, o.motionParams(), flowDevice{device.New(motion.DeviceOptions())})
 }
 

@@ -18,10 +18,10 @@ typedef struct {
 
 static inline ints near(ints a, ints b) { return (uints)(a - b + same_motion) <= (uints)all(2 * same_motion); }
 
-// nearest rounds parts of motions, which are shorter than shift_radius.
-static inline ints nearest(vectors v) {
+// moved returns a + v, rounded, where v is shorter than shift_radius. Other lanes may be anything.
+static inline ints moved(ints a, vectors v) {
 	enum { above = 1 << 12 };
-	return __builtin_convertvector(v + (above + 0.5f), ints) - above;
+	return (ints)((uints)a + (uints)__builtin_convertvector(v + (above + 0.5f), ints) - (uints)all(above));
 }
 
 // lanes_of returns the mask with these bits.
@@ -129,8 +129,8 @@ static inline vectors attract(const warp_scene *s, const head *heads, const unsi
 		y += attraction * dy;
 	}
 	vectors inverse = 1 / sum;
-	*to_x = h->x + nearest(x * inverse);
-	*to_y = h->y + nearest(y * inverse);
+	*to_x = moved(h->x, x * inverse);
+	*to_y = moved(h->y, y * inverse);
 	return dense;
 }
 

@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline/curve"
+	"retime/testdata/posix"
 )
 
 // local lists the options that are not in a plan, with the reason.
@@ -287,7 +287,7 @@ func TestPipesAreNoSegments(t *testing.T) {
 	p, dir := full(t), t.TempDir()
 	pipe := func(name string) {
 		t.Helper()
-		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o666); err != nil {
+		if err := posix.Mkfifo(t, filepath.Join(dir, name), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package kernels holds the CUDA kernels of package gpu, and an emulator that runs them
 // on the CPU. The kernels include headers that they share with the product's from
 // cuda/kernels.

@@ -7,8 +7,8 @@ import (
 	"io"
 	"math/big"
 	"os"
-	"runtime"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"time"
 

@@ -5,14 +5,13 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"retime/pipeline/fault"
+	"retime/testdata/posix"
 )
 
 // wantWarnings says that there is one for each of the texts and no other.
@@ -94,8 +93,7 @@ func TestFlowCacheWithoutRoom(t *testing.T) {
 		return
 	}
 	dir, input := t.TempDir(), writeScene(t, 72, 50, 5, 24, 1)
-	signal.Ignore(syscall.SIGXFSZ)
-	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1000, Max: 1000}))
+	must(t, posix.LimitFiles(t, 1000))
 	var said bytes.Buffer
 	mustRun(t, Options{
 		Input:     Input{File: input},

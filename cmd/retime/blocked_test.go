@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"retime/pipeline/fault"
+	"retime/testdata/posix"
 )
 
 // A signal ends the program, and it leaves nothing behind, although FFmpeg waits for a pipe that
@@ -31,7 +32,7 @@ func TestSignalsWhileBlocked(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
+			if err := posix.Mkfifo(t, filepath.Join(dir, "fifo"), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			pipe, err := os.OpenFile(filepath.Join(dir, "fifo"), os.O_RDWR, 0)

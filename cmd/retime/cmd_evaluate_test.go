@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"retime/pipeline/fault"
+	"retime/testdata/posix"
 )
 
 func writeFile(t *testing.T, name, text string) string {
@@ -96,7 +97,7 @@ func TestEvaluateCommands(t *testing.T) {
 func TestEvaluateCommandTerminated(t *testing.T) {
 	dir := t.TempDir()
 	started, temporary := filepath.Join(dir, "started"), filepath.Join(dir, "temporary")
-	if err := errors.Join(syscall.Mkfifo(started, 0o600), os.Mkdir(temporary, 0o700)); err != nil {
+	if err := errors.Join(posix.Mkfifo(t, started, 0o600), os.Mkdir(temporary, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	report := filepath.Join(dir, "report")

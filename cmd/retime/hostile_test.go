@@ -5,11 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"retime/cmd/internal/settings"
 	"retime/pipeline/fault"
+	"retime/testdata/posix"
 )
 
 // inProcess runs the program without a process of its own, and returns its error.
@@ -27,7 +27,7 @@ func inProcess(t *testing.T, args ...string) error {
 func TestOnlyFilesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	in, out, pipe := clip(t, 32, 32, 3), filepath.Join(dir, "out.nut"), filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+	if err := posix.Mkfifo(t, pipe, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{pipe: "is a pipe", "/dev/zero": "is a device", dir: "is a directory"} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"retime/pipeline/fault"
+	"retime/testdata/posix"
 	"retime/testdata/scene"
 )
 
@@ -201,10 +202,9 @@ func TestInterrupt(t *testing.T) {
 // On a full file system the run ends with one line and leaves nothing.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+	if err := posix.Mount(t, dir); err != nil {
 		t.Skipf("cannot mount a small file system here: %v", err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	_, stderr, code := run(t, clip(t, 160, 96, 24), "-o", filepath.Join(dir, "out.nut"), "--vcodec", "rawvideo", "--mode", "blend", "--fps", "48")
 	if code != int(fault.CannotWrite) || !strings.Contains(stderr, "no space left") {
 		t.Errorf("exit code %d, %s", code, stderr)

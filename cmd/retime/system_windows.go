@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// utf8 is the code page of UTF-8.
-const utf8 = 65001
+// codePageUTF8 is the code page of UTF-8.
+const codePageUTF8 = 65001
 
 // prepareStandardStreams has consoles show what is written to them, by Go and by C, as UTF-8 with
 // ANSI's control sequences.
@@ -19,7 +19,7 @@ func prepareStandardStreams() {
 		var mode uint32
 		if h := windows.Handle(f.Fd()); windows.GetConsoleMode(h, &mode) == nil {
 			_ = windows.SetConsoleMode(h, mode|windows.ENABLE_PROCESSED_OUTPUT|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING)
-			_ = windows.SetConsoleOutputCP(utf8)
+			_ = windows.SetConsoleOutputCP(codePageUTF8)
 		}
 	}
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package kernels holds the CUDA kernels, one operator in each file, and an emulator
 // that runs them on the CPU, so that tests need no GPU.
 //

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"retime/testdata/posix"
 )
 
 func names(t *testing.T, dir string) (list []string) {
@@ -109,10 +111,10 @@ func TestFileCannotBeClosed(t *testing.T) {
 // A file has the permissions that the process gives to files, even while it is being
 // written.
 func TestPermissions(t *testing.T) {
-	old := syscall.Umask(0)
-	defer syscall.Umask(old)
+	old := posix.Umask(t, 0)
+	defer posix.Umask(t, old)
 	for umask, want := range map[int]os.FileMode{0o077: 0o600, 0o022: 0o644, 0o002: 0o664} {
-		syscall.Umask(umask)
+		posix.Umask(t, umask)
 		name := filepath.Join(t.TempDir(), "a")
 		f, err := Create(name)
 		if err != nil {
@@ -275,7 +277,7 @@ func TestSweepWhileOthersWrite(t *testing.T) {
 func TestDevicesStay(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(name, 0o600); err != nil {
+	if err := posix.Mkfifo(t, name, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r, err := os.OpenFile(name, os.O_RDWR, 0)

@@ -117,9 +117,14 @@ func locked(f *os.File) bool {
 	return false
 }
 
+// busy reports whether err may be gone in a moment: somebody reads or replaces the file.
+func busy(err error) bool {
+	return errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
+}
+
 func rename(from, to string) (err error) {
 	for range tries {
-		if err = os.Rename(from, to); !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
+		if err = os.Rename(from, to); !busy(err) {
 			return err
 		}
 		time.Sleep(pause)
@@ -137,7 +142,7 @@ func renameNoReplace(from, to string) error {
 		return err
 	}
 	for range tries {
-		if err = windows.MoveFileEx(a, b, 0); !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
+		if err = windows.MoveFileEx(a, b, 0); !busy(err) {
 			return err
 		}
 		time.Sleep(pause)

@@ -58,7 +58,7 @@ func (d Dir) Check(name string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if d.path != string(filepath.Separator) && path != d.path && !strings.HasPrefix(path, d.path+string(filepath.Separator)) {
+	if path != d.path && !strings.HasPrefix(path, strings.TrimSuffix(d.path, string(filepath.Separator))+string(filepath.Separator)) { // a root ends in one
 		return fmt.Errorf("%s is outside %s", path, d.path)
 	}
 	return nil

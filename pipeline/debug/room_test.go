@@ -5,13 +5,12 @@ import (
 	"math/big"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/testdata/posix"
 )
 
 // roomEnv is set in a process that may write short files only.
@@ -34,8 +33,7 @@ func TestWithoutRoom(t *testing.T) {
 	}
 	defer d.Release()
 	const room = 1000 // bytes, less than a picture has
-	signal.Ignore(syscall.SIGXFSZ)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: room, Max: room}); err != nil {
+	if err := posix.LimitFiles(t, room); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "why")

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -176,6 +177,9 @@ func (c command) read(ctx context.Context, j job, process *shell.Process, frames
 
 // descriptor returns a name by which FFmpeg can open a pipe.
 func descriptor(f *os.File) (name string, err error) {
+	if runtime.GOOS == "windows" {
+		return "", fault.New(fault.Usage, "a peer that is a command needs /dev/fd, which Windows lacks")
+	}
 	c, err := f.SyscallConn()
 	if err != nil {
 		return "", err

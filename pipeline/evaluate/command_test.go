@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
+	"retime/testdata/posix"
 )
 
 // A command that runs FFmpeg's filter gets the same figures as the filter itself.
@@ -177,7 +177,7 @@ func TestCommandPeerCancelled(t *testing.T) {
 	defer cancel()
 	c := scanned(t, writeScene(t, 64, 48, 5, 24))
 	fifo := filepath.Join(t.TempDir(), "started")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+	if err := posix.Mkfifo(t, fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	go func() {

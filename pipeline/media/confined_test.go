@@ -5,12 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"retime/pipeline/confine"
 	"retime/pipeline/fault"
 	"retime/pipeline/media/verify"
+	"retime/testdata/posix"
 )
 
 // opens opens an input and decodes its first picture.
@@ -44,7 +44,7 @@ func TestConfinedInputs(t *testing.T) {
 	for _, err := range []error{
 		os.Link(at("in/a.ts"), at("out/a.ts")), os.Symlink(at("out/a.ts"), at("in/link.ts")), os.Symlink("a.ts", at("in/within.ts")),
 		os.Link(at("in/frames/1.png"), at("in/linked/1.png")), os.Link(at("in/frames/2.png"), at("out/2.png")),
-		os.Symlink("../../out/2.png", at("in/linked/2.png")), os.Link(at("in/a.ts"), at("out/a%1.ts")), syscall.Mkfifo(at("in/pipe"), 0o666),
+		os.Symlink("../../out/2.png", at("in/linked/2.png")), os.Link(at("in/a.ts"), at("out/a%1.ts")), posix.Mkfifo(t, at("in/pipe"), 0o666),
 	} {
 		if err != nil {
 			t.Fatal(err)

@@ -10,12 +10,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"retime/flow"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/testdata/posix"
 	"retime/warp"
 )
 
@@ -128,7 +128,7 @@ func TestFlowCacheFaults(t *testing.T) {
 		}, []string{"cannot be read", "cannot be kept"}},
 		{"pipe in place of the file", func(t *testing.T, _, file string) {
 			must(t, os.Remove(file))
-			must(t, syscall.Mkfifo(file, 0o666))
+			must(t, posix.Mkfifo(t, file, 0o666))
 		}, []string{"is a pipe", "cannot be kept"}},
 		{"link to an endless device", func(t *testing.T, _, file string) {
 			must(t, os.Remove(file))
@@ -202,11 +202,11 @@ func TestFlowCacheDirectory(t *testing.T) {
 
 // Other users may read what the process lets them read.
 func TestFlowCachePermissions(t *testing.T) {
-	old := syscall.Umask(0)
-	defer syscall.Umask(old)
+	old := posix.Umask(t, 0)
+	defer posix.Umask(t, old)
 	a := grey(7, 5, 1)
 	for umask, want := range map[int]os.FileMode{0o077: 0o600, 0o022: 0o644, 0o002: 0o664} {
-		syscall.Umask(umask)
+		posix.Umask(t, umask)
 		dir := filepath.Join(t.TempDir(), "flows")
 		c := mustCache(t, dir)
 		var got warp.FlowPair

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/testdata/posix"
 	"retime/warp"
 )
 
@@ -93,7 +93,7 @@ func TestFaultyFlowFiles(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, "2.flo"), []byte("PIEHabc"), 0o666))
 	writeFlo(t, filepath.Join(dir, "3.flo"), flow.NewField(7, 5))
 	must(t, os.Mkdir(filepath.Join(dir, "3.back.flo"), 0o777))
-	must(t, syscall.Mkfifo(filepath.Join(dir, "4.flo"), 0o666))
+	must(t, posix.Mkfifo(t, filepath.Join(dir, "4.flo"), 0o666))
 	e := &fromFiles{pattern: filepath.Join(dir, "%d.flo"), own: new(ramp), log: slog.New(slog.DiscardHandler)}
 	for n, want := range []struct {
 		kind fault.Kind

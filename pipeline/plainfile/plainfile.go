@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 )
 
 // Unlimited is a limit for Open that no file exceeds.
@@ -40,7 +39,7 @@ func Open(name string, limit int64) (*File, error) {
 	if err := check(info, limit); err != nil {
 		return nil, opening(name, err)
 	}
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that has taken the file's place does not block
+	f, err := open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+
+	"retime/testdata/posix"
 )
 
 func write(t *testing.T, name, content string) {
@@ -37,7 +38,7 @@ func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	write(t, in("large"), "eight by")
-	if err := syscall.Mkfifo(in("pipe"), 0o666); err != nil {
+	if err := posix.Mkfifo(t, in("pipe"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("pipe", in("link")); err != nil {

@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline/curve"
+	"retime/testdata/posix"
 )
 
 // fill sets v to a value that is neither zero nor the value of another setting.
@@ -275,7 +275,7 @@ func TestPipesAreNoSegments(t *testing.T) {
 	p, dir := full(t), t.TempDir()
 	pipe := func(name string) {
 		t.Helper()
-		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o666); err != nil {
+		if err := posix.Mkfifo(t, filepath.Join(dir, name), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

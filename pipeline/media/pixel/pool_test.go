@@ -3,11 +3,11 @@ package pixel
 import (
 	"fmt"
 	"sync"
-	"syscall"
 	"testing"
 	"unsafe"
 
 	"retime/frame"
+	"retime/testdata/posix"
 )
 
 // A pool's frames do not share planes, and the pool reuses memory.
@@ -82,7 +82,7 @@ func (l *lender) Alloc(bytes int) unsafe.Pointer {
 	if len(l.taken) == l.room {
 		return nil
 	}
-	memory, err := syscall.Mmap(-1, 0, bytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	memory, err := posix.Map(bytes)
 	if err != nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (l *lender) Alloc(bytes int) unsafe.Pointer {
 func (l *lender) Free(p unsafe.Pointer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if syscall.Munmap(l.taken[p]) != nil {
+	if posix.Unmap(l.taken[p]) != nil {
 		l.bad++
 	}
 	delete(l.taken, p)

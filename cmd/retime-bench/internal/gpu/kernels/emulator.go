@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package kernels holds the CUDA kernels of package gpu, and an emulator that runs them on the CPU.
 // The kernels share headers with the product's kernels in cuda/kernels.
 package kernels

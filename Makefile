@@ -431,12 +431,10 @@ deb-farm: build bin/retime-farm ## make a package of retime-farm and of a servic
 	@$(call install,dpkg-dev)
 	@.ci/deb retime-farm
 
-RELEASE := $(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/retime/version.go)
-
 .PHONY: release
 release: ## make every package of the commit that is tagged with its version, with checksums
-	@[ "$$(git describe --exact-match 2>/dev/null)" = $(RELEASE) ] && [ -z "$$(git status --porcelain)" ] || \
-		{ echo "make release wants a commit with the tag $(RELEASE) and no changes" >&2; exit 1; }
+	@[ "$$(git describe --exact-match 2>/dev/null)" = v$(RELEASE) ] && [ -z "$$(git status --porcelain)" ] || \
+		{ echo "make release wants a commit with the tag v$(RELEASE) and no changes" >&2; exit 1; }
 	@.ci/release $(if $(CUDA_MAJOR),dist,dist-cpu)
 
 .PHONY: clean

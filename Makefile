@@ -431,11 +431,15 @@ deb-farm: build bin/retime-farm ## make a package of retime-farm and of a servic
 	@$(call install,dpkg-dev)
 	@.ci/deb retime-farm
 
+.PHONY: deb-arm64
+deb-arm64: ## make a package for Debian 12 on arm64 by a cross build, and try it under qemu; needs root
+	@.ci/arm64
+
 .PHONY: release
 release: ## make every package of the commit that is tagged with its version, with checksums
 	@[ "$$(git describe --exact-match 2>/dev/null)" = v$(RELEASE) ] && [ -z "$$(git status --porcelain)" ] || \
 		{ echo "make release wants a commit with the tag v$(RELEASE) and no changes" >&2; exit 1; }
-	@.ci/release $(if $(CUDA_MAJOR),dist,dist-cpu)
+	@.ci/release $(if $(CUDA_MAJOR),dist,dist-cpu) deb-arm64
 
 .PHONY: clean
 clean: ## remove what was built

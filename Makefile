@@ -49,7 +49,7 @@ export CPLUS_INCLUDE_PATH := /usr/include/opencv4:/usr/local/include/opencv4$(CP
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: deps
 deps: ## install the Debian packages that are missing, and choose the go-astiav for this FFmpeg

@@ -39,6 +39,8 @@ func (o *EvaluateOptions) AddFlags(f *pflag.FlagSet) {
 		{name: "lpips", arg: "FILE", usage: "measure LPIPS with the weights of AlexNet in this .npz file", heading: compareHeading, option: "Options.LPIPS",
 			use: readsFile, path: &e.LPIPS, Value: word(&e.LPIPS)},
 		{name: "no-vif", usage: "leave out visual information fidelity, which takes longest", heading: compareHeading, Value: boolean(&e.NoVIF)},
+		{name: "dry-run", usage: "write nothing; report what would be written, and roughly how long that takes", heading: displayHeading, role: roleProgram,
+			Value: boolean(&o.dryRun)},
 	})
 	f.Lookup("overwrite").Usage = "overwrite the report"
 }
@@ -131,6 +133,9 @@ func runEvaluate(ctx context.Context, o EvaluateOptions, input string, stdout, s
 		return err
 	}
 	e.Log = slog.New(o.logTo(stderr))
+	if o.dryRun {
+		return dryRunEvaluate(ctx, stdout, e)
+	}
 	progress, err := newProgress(o.progress, o.quiet, stderr)
 	if err != nil {
 		return err

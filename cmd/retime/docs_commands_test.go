@@ -312,7 +312,7 @@ func TestDocumentTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile(`(?m)(?:^|&& )make ([a-z][a-z-]*)\b`)
+	named := regexp.MustCompile(`(?m)(?:^|&& )make ([a-z][a-z0-9-]*)\b`)
 	checked := 0
 	for name, text := range documents(t) {
 		var code []string

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"retime/pipeline"
+	"retime/pipeline/evaluate"
 	"retime/pipeline/restore"
 	"retime/pipeline/segment"
 )
@@ -114,5 +117,31 @@ func dryRunSegments(ctx context.Context, w io.Writer, plan *segment.Plan, dir st
 	if p.Frames > 0 {
 		fmt.Fprintf(w, "about %s, by a trial of %s on %s\n", roughly(p.Time*time.Duration(frames)/time.Duration(p.Frames)), counted(p.Trial, "frame"), backendText(p.Backend))
 	}
+	return nil
+}
+
+// dryRunEvaluate prints what an evaluation would write, and how long that takes, by a trial of the first
+// frames.
+func dryRunEvaluate(ctx context.Context, w io.Writer, e evaluate.Options) error {
+	dir, trial := e.Dir, max(10, 2*e.Every)+1
+	e.Dir = ""
+	if e.MaxFrames == 0 || e.MaxFrames > trial {
+		e.MaxFrames = trial
+	}
+	begun := time.Now()
+	r, err := evaluate.Run(ctx, e)
+	if err != nil {
+		return err
+	}
+	each := time.Since(begun) / time.Duration(max(len(r.Frames), 1))
+	var methods []string
+	for _, m := range r.Methods {
+		methods = append(methods, m.Name)
+	}
+	for _, name := range evaluate.Files {
+		fmt.Fprintln(w, filepath.Join(dir, name))
+	}
+	fmt.Fprintf(w, "%s: %s\n", counted(int64(len(methods)), "method"), strings.Join(methods, ", "))
+	fmt.Fprintf(w, "about %s for each frame held out, by a trial of %s\n", roughly(each), counted(int64(len(r.Frames)), "frame"))
 	return nil
 }

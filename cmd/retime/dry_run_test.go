@@ -55,6 +55,7 @@ func TestDryRunOfVerbs(t *testing.T) {
 		{"batch " + filepath.Dir(in) + " --glob *.y4m --slow 2 -o outputs", "1 clip, about"},
 		{"restore " + in + " -o out.mkv --frames 3,7-8", "24 frames: 21 as shot, 3 made"},
 		{"debug " + in + " --at 0.3 -o why", "why: " + strconv.Itoa(15) + " files"},
+		{"evaluate " + in + " --report report", "4 methods: balanced, blend, nearest, minterpolate\nabout "},
 		{"resample " + picture + " -o out.pgm --zoom 2 --size 4x4", "out.pgm: 4x4"},
 	} {
 		cmd := program(append(strings.Fields(c.args), "--dry-run")...)

@@ -16,7 +16,7 @@ typedef struct {
 	int32_t count;
 } guesses;
 
-static inline ints near(ints a, ints b) { return (uints)(a - b + same_motion) <= (uints)all(2 * same_motion); }
+static inline ints near(ints a, ints b) { return (uints)a - (uints)b + (uints)all(same_motion) <= (uints)all(2 * same_motion); }
 
 // moved returns a + v, rounded, where v is shorter than shift_radius. Other lanes may be anything.
 static inline ints moved(ints a, vectors v) {

@@ -2,7 +2,6 @@ package interpolate
 
 import (
 	"context"
-	"sync"
 
 	"retime/frame"
 	"retime/pipeline/fault"
@@ -19,10 +18,6 @@ type Clip struct {
 	layout  timeline.Layout
 	single  *stages.Single
 	synth   synth.Synthesizer
-
-	mu   sync.Mutex
-	kept []*frame.Frame // by number in PTS; those used last come last
-	room int
 }
 
 // Source copies picture n of the video into dst. It is called from the goroutine that asks for a
@@ -51,15 +46,12 @@ func NewClip(o Options, pictures int64) (*Clip, error) {
 		s.Close()
 		return nil, err
 	}
-	return &Clip{options: o, layout: layout, single: single, synth: s, room: atOnce + 8}, nil
+	return &Clip{options: o, layout: layout, single: single, synth: s}, nil
 }
 
 // Close frees what the clip keeps. No frame may be in the making.
 func (c *Clip) Close() {
 	c.single.Close()
-	for _, f := range c.kept {
-		f.Release()
-	}
 	c.synth.Close()
 }
 
@@ -89,49 +81,18 @@ func (c *Clip) Make(ctx context.Context, dst *frame.Frame, k int64, source Sourc
 	if err := c.check(k); err != nil {
 		return Info{}, err
 	}
-	r, err := c.single.Make(ctx, dst, k, func(n int64) (*frame.Frame, error) { return c.picture(n, source) })
+	r, err := c.single.Make(ctx, dst, k, func(n int64) (*frame.Frame, error) {
+		f := c.options.newFrame(n)
+		if err := source(f, n); err != nil {
+			f.Release()
+			return nil, err
+		}
+		return f, nil
+	})
 	if err != nil {
 		return Info{}, err
 	}
-	return infoOf(&r, c.single.OnTime(k)), nil
-}
-
-// picture returns picture n, with a reference.
-func (c *Clip) picture(n int64, source Source) (*frame.Frame, error) {
-	if f := c.find(n, nil); f != nil {
-		return f, nil
-	}
-	f := c.options.newFrame(n)
-	if err := source(f, n); err != nil {
-		f.Release()
-		return nil, err
-	}
-	return c.find(n, f), nil
-}
-
-// find returns picture n if it is kept. Otherwise it keeps and returns f, if that is not nil.
-func (c *Clip) find(n int64, f *frame.Frame) *frame.Frame {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i, k := range c.kept {
-		if k.PTS == n {
-			copy(c.kept[i:], c.kept[i+1:])
-			c.kept[len(c.kept)-1] = k
-			if f != nil {
-				f.Release()
-			}
-			return k.Retain()
-		}
-	}
-	if f == nil {
-		return nil
-	}
-	if len(c.kept) >= c.room {
-		c.kept[0].Release()
-		c.kept = c.kept[1:]
-	}
-	c.kept = append(c.kept, f)
-	return f.Retain()
+	return c.options.infoOf(&r, c.layout), nil
 }
 
 // newFrame returns picture n, without samples.

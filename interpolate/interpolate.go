@@ -91,7 +91,8 @@ type Info struct {
 	Phase      float64 // from 0 at the first of them to 1 at the second
 }
 
-func infoOf(r *stages.Record, onTime bool) Info {
+// infoOf describes a frame of a layout.
+func (o *Options) infoOf(r *stages.Record, layout timeline.Layout) Info {
 	i := Info{Confidence: r.Confidence, Sources: r.Sources, Phase: r.Phase}
 	switch {
 	case r.Method == decision.Blended:
@@ -100,13 +101,16 @@ func infoOf(r *stages.Record, onTime bool) Info {
 		i.Kind = Made
 	case r.Method == decision.Nearest && r.Cut:
 		i.Kind = Cut
-	case r.Method == decision.FromSource && onTime:
+	case r.Method == decision.FromSource && o.at(r.Sources[0]).Cmp(layout.Moment(r.Frame)) == 0:
 		i.Kind = AsShot
 	default:
 		i.Kind = Held
 	}
 	return i
 }
+
+// at returns the time of picture n.
+func (o *Options) at(n int64) *big.Rat { return new(big.Rat).Quo(big.NewRat(n, 1), o.Rate) }
 
 // These bound pictures, as for files.
 const (

@@ -173,16 +173,10 @@ func (s *streamSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 
 // described gets the record of the frame that was written last.
 func (s *streamSink) described(r stages.Record) {
-	onTime := len(r.Sources) == 1 && s.of.shown(r.Frame, r.Sources[0])
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ready = append(s.ready, &Frame{s.written, infoOf(&r, onTime), r.Frame})
+	s.ready = append(s.ready, &Frame{s.written, s.of.options.infoOf(&r, s.of.plan.Passes[0].Layout), r.Frame})
 	s.more.Signal()
-}
-
-// shown reports whether frame k shows the moment of picture n.
-func (s *Stream) shown(k, n int64) bool {
-	return s.plan.Passes[0].Layout.Moment(k).Cmp(s.plan.Clock.At(n)) == 0
 }
 
 func (s *streamSink) end() {

@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"math/big"
-	"slices"
 	"sync"
 
 	"retime/frame"
@@ -21,7 +20,7 @@ import (
 // pictures. Any number of goroutines may use it at once. The record of a frame that is made or stands
 // in for one is a Line's, too; that of a source's frame does not tell how much changes after it.
 //
-// It keeps what it has found out about the intervals that were used last. Decisions, DropRepeats,
+// It keeps the pictures and the intervals that were used last. Decisions, DropRepeats,
 // Open and the Hooks but Log and Rate do not count: a repeat is known only by the pictures before it.
 type Single struct {
 	run      *run
@@ -30,9 +29,10 @@ type Single struct {
 	pictures int64
 	cut      cuts
 
+	frames    recent[*frame.Frame]
+	intervals recent[*between]
+
 	mu         sync.Mutex
-	kept       []*between // those used last come last
-	room       int
 	estimators []*motion.Estimator // that nobody uses
 }
 
@@ -54,13 +54,12 @@ func (o *once) do(f func() error) error {
 	return o.err
 }
 
-// Pictures gives a picture of a source by its number, with a reference that the caller releases. It
-// gives the same frame each time while anybody holds it.
+// Pictures gives a picture of a source by its number, with a reference that the caller releases.
 type Pictures func(n int64) (*frame.Frame, error)
 
 // NewSingle returns a Single of a layout over a source of a constant rate, of which a number of
 // pictures is known, and which makes frames by s, on the CPU; the caller closes both. Up to room
-// intervals are kept.
+// intervals and four more pictures are kept.
 func NewSingle(p Params, layout timeline.Layout, v timeline.Video, pictures int64, room int, s synth.Synthesizer) (*Single, error) {
 	if layout.Subframes() > 1 || v.Rate == nil {
 		return nil, fault.New(fault.Usage, "single frames need a source of a constant rate, and have no shutter")
@@ -76,18 +75,21 @@ func NewSingle(p Params, layout timeline.Layout, v timeline.Video, pictures int6
 		return nil, err
 	}
 	r.ways, r.synth = ways, s
-	return &Single{run: r, layout: layout, rate: v.Rate, pictures: pictures, cut: newCuts(&p), room: room}, nil
+	return &Single{
+		run: r, layout: layout, rate: v.Rate, pictures: pictures, cut: newCuts(&p),
+		frames:    recent[*frame.Frame]{room: room + 4, retain: func(f *frame.Frame) { f.Retain() }},
+		intervals: recent[*between]{room: room, retain: func(b *between) { b.retain() }},
+	}, nil
 }
 
 // Close frees what is kept. Nothing may be in use.
 func (s *Single) Close() {
-	for _, b := range s.kept {
-		b.Release()
-	}
+	s.intervals.clear()
+	s.frames.clear()
 	for _, e := range s.estimators {
 		e.Close()
 	}
-	s.kept, s.estimators = nil, nil
+	s.estimators = nil
 }
 
 // at returns the time of picture n.
@@ -101,9 +103,6 @@ func (s *Single) before(k int64) int64 {
 	m := s.layout.Moment(k)
 	return min(max(rational.Floor(m.Mul(m, s.rate)), 0), s.pictures-1)
 }
-
-// OnTime reports whether frame k shows the moment of a picture.
-func (s *Single) OnTime(k int64) bool { return s.at(s.before(k)).Cmp(s.layout.Moment(k)) == 0 }
 
 // slots returns the frames between picture n and the next one.
 func (s *Single) slots(n int64) []timeline.Slot {
@@ -173,7 +172,7 @@ func (s *Single) Make(ctx context.Context, dst *frame.Frame, k int64, pictures P
 			ready = s.prepare(ctx, b, pictures)
 		}
 		if ready != nil {
-			s.drop(b) // the next call tries again
+			s.intervals.drop(b) // the next call tries again
 			return Record{}, ready
 		}
 	}
@@ -210,7 +209,7 @@ func (s *Single) around(k, n int64, pictures Pictures) (*between, error) {
 
 // get returns the interval from picture n, with a reference.
 func (s *Single) get(n int64, pictures Pictures) (*between, error) {
-	if b := s.find(n); b != nil {
+	if b, ok := s.intervals.find(n); ok {
 		return b, nil
 	}
 	a, err := s.picture(n, pictures)
@@ -232,63 +231,20 @@ func (s *Single) get(n int64, pictures Pictures) (*between, error) {
 		v.Rest()
 	}
 	s.run.settleMotion(v)
-	return s.keep(&between{Interval: v, n: n}), nil
+	return s.intervals.keep(n, &between{Interval: v, n: n}), nil
 }
 
 func (s *Single) picture(n int64, pictures Pictures) (*Picture, error) {
-	f, err := pictures(n)
-	if err != nil {
-		return nil, err
+	f, ok := s.frames.find(n)
+	if !ok {
+		made, err := pictures(n)
+		if err != nil {
+			return nil, err
+		}
+		f = s.frames.keep(n, made)
 	}
 	at := s.at(n)
 	return &Picture{Frame: f, Number: n, Guide: motion.NewGuide(f, s.run.scale), At: at, Last: at}, nil
-}
-
-// find returns the interval from picture n, if it is kept.
-func (s *Single) find(n int64) *between {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.use(n)
-}
-
-// use moves the interval from picture n to the end of those that are kept.
-func (s *Single) use(n int64) *between {
-	for i, b := range s.kept {
-		if b.n == n {
-			copy(s.kept[i:], s.kept[i+1:])
-			s.kept[len(s.kept)-1] = b
-			b.retain()
-			return b
-		}
-	}
-	return nil
-}
-
-// keep keeps b, or returns the one that another goroutine has kept.
-func (s *Single) keep(b *between) *between {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if other := s.use(b.n); other != nil {
-		b.Release()
-		return other
-	}
-	if len(s.kept) >= s.room {
-		s.kept[0].Release()
-		s.kept = s.kept[1:]
-	}
-	s.kept = append(s.kept, b)
-	b.retain()
-	return b
-}
-
-// drop forgets b.
-func (s *Single) drop(b *between) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i := slices.Index(s.kept, b); i >= 0 {
-		s.kept = slices.Delete(s.kept, i, i+1)
-		b.Release()
-	}
 }
 
 // estimate estimates b's flow, and finds whether there is a cut in it.
@@ -346,7 +302,7 @@ func (s *Single) prepare(ctx context.Context, b *between, pictures Pictures) err
 			}
 			defer o.Release()
 			if err := s.estimate(ctx, o); err != nil {
-				s.drop(o)
+				s.intervals.drop(o)
 				return err
 			}
 			*side.to = o.Interval

@@ -22,7 +22,7 @@ type foreign struct{ of Foreign }
 
 func newForeign(p Params) (estimate, error) {
 	if p.OpenCV == nil {
-		return nil, fault.New(fault.Usage, "Synthesis.Flow %s: OpenCV is not part of this program; choose %s", p.Method, DIS)
+		return nil, fault.New(fault.Usage, "Synthesis.Flow %s: this build of retime has no OpenCV (tag noopencv); choose %s, %sPATTERN or %sLINE", p.Method, DIS, FromFiles, FromCommand)
 	}
 	e, err := p.OpenCV(p.Method)
 	if err != nil {

@@ -23,10 +23,11 @@ func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *s
 // lineParams describes how a line makes frames.
 func (o *Options) lineParams() stages.Params {
 	s := &o.Synthesis
+	flows, share := o.flowShare()
 	return stages.Params{
 		Input: o.Input.File, Mode: s.Mode, Way: o.way(), Workers: o.workers(),
 		Flow: stages.Flow{
-			Method: s.Flow, Workers: o.FlowWorkers(), Share: o.sharedWorkers(), Estimator: o.Estimator, DeviceEstimator: o.deviceEstimator,
+			Method: s.Flow, Workers: flows, Share: share, Estimator: o.Estimator, DeviceEstimator: o.deviceEstimator,
 		},
 		SceneThreshold: *s.SceneThreshold, Scenes: s.Scenes, BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow,
 		Decisions: s.Decisions, DropRepeats: s.Duplicates == RetimeDuplicates, StaticMask: s.StaticMask,
@@ -76,7 +77,8 @@ func (o *Options) deviceEstimator(ctx context.Context, device synth.FlowSource) 
 }
 
 func (o *Options) motionParams() motion.Params {
-	return motion.Params{Method: o.Synthesis.Flow, Workers: o.sharedWorkers(), Cache: o.flowCache, Log: o.Hooks.Log, OpenCV: openCV}
+	_, share := o.flowShare()
+	return motion.Params{Method: o.Synthesis.Flow, Workers: share, Cache: o.flowCache, Log: o.Hooks.Log, OpenCV: openCV}
 }
 
 // flowDevice is a synthesizer's estimator for package motion.
@@ -103,16 +105,16 @@ func (f deviceFlow) Change() motion.Change {
 // threads, and one alone if a command estimates them, which has threads or a device of its
 // own.
 func (o *Options) FlowWorkers() int {
-	if _, command := o.Synthesis.Flow.Command(); command {
-		return 1
-	}
-	n, _ := stages.ShareFlow(o.workers())
+	n, _ := o.flowShare()
 	return n
 }
 
-func (o *Options) workers() frame.Workers { return o.Compute.Workers() }
-
-// sharedWorkers is what each of FlowWorkers goroutines has of the workers.
-func (o *Options) sharedWorkers() frame.Workers {
-	return frame.Workers{N: max(1, o.workers().Count()/o.FlowWorkers())}
+// flowShare returns FlowWorkers, and what each has of the workers.
+func (o *Options) flowShare() (intervals int, share frame.Workers) {
+	if _, command := o.Synthesis.Flow.Command(); command {
+		return 1, frame.Workers{N: o.workers().Count()}
+	}
+	return stages.ShareFlow(o.workers())
 }
+
+func (o *Options) workers() frame.Workers { return o.Compute.Workers() }

@@ -49,7 +49,7 @@ func (m *Meter) DivergentMSE(truth, made, next *frame.Frame) (float64, error) {
 }
 
 func upperBits(dst *frame.Image[uint8], src frame.Image[uint16], depth int) {
-	*dst = frame.NewImage[uint8](src.Width, src.Height)
+	dst.Resize(src.Width, src.Height)
 	for y := range src.Height {
 		out := dst.Row(y)
 		for x, v := range src.Row(y) {

@@ -105,11 +105,10 @@ const (
 // begin sets the masks, or reports that all things stay outside the picture.
 func (d *drawing) begin(list []Drawn) bool {
 	edge := drawnEdge(d.picture.Dy())
-	bounds, ways := image.Rectangle{}, make([][]Phase, len(list))
+	bounds := image.Rectangle{}
 	for i := range list {
-		ways[i] = list[i].steps(edge)
-		for _, phase := range ways[i] {
-			bounds = bounds.Union(within(list[i].outline(phase, image.Point{}), d.picture))
+		for _, outline := range list[i].Way(d.picture.Dy()) {
+			bounds = bounds.Union(within(outline, d.picture))
 		}
 	}
 	d.window = bounds.Inset(-(wayMargin + hiddenMargin) * edge).Intersect(d.picture)
@@ -119,34 +118,25 @@ func (d *drawing) begin(list []Drawn) bool {
 	const unit = 8 // whole samples of every plane, and cells of every grid
 	d.window.Min.X, d.window.Min.Y = d.window.Min.X&^(unit-1), d.window.Min.Y&^(unit-1)
 	var hard frame.Image[uint16]
-	mask := func(fill func(*Drawn, []Phase), radius, gain int) frame.Image[uint16] {
+	mask := func(things []Drawn, radius, gain int, phases func(*Drawn) []Phase) frame.Image[uint16] {
 		hard.Resize(d.window.Dx(), d.window.Dy())
 		hard.Clear()
-		for i := range list {
-			fill(&list[i], ways[i])
+		for i := range things {
+			for _, phase := range phases(&things[i]) {
+				frame.FillPolygon(hard, things[i].outline(phase, d.window.Min), maskOne)
+			}
 		}
 		return d.soft(hard, radius, gain)
 	}
-	at := func(phase Phase) func(*Drawn, []Phase) {
-		return func(m *Drawn, _ []Phase) {
-			frame.FillPolygon(hard, m.outline(phase, d.window.Min), maskOne)
-		}
+	at := func(phase Phase) func(*Drawn) []Phase {
+		return func(*Drawn) []Phase { return []Phase{phase} }
 	}
-	d.hidden[0] = mask(at(0), hiddenMargin*edge, 4)
-	d.hidden[1] = mask(at(PhaseOne), hiddenMargin*edge, 4)
-	d.way = mask(func(m *Drawn, way []Phase) {
-		for _, phase := range way {
-			frame.FillPolygon(hard, m.outline(phase, d.window.Min), maskOne)
-		}
-	}, wayMargin*edge, 4)
+	d.hidden[0] = mask(list, hiddenMargin*edge, 4, at(0))
+	d.hidden[1] = mask(list, hiddenMargin*edge, 4, at(PhaseOne))
+	d.way = mask(list, wayMargin*edge, 4, func(m *Drawn) []Phase { return m.steps(edge) })
 	for i := range list {
-		only := func(m *Drawn, way []Phase) {
-			if m == &list[i] {
-				at(d.phase)(m, way)
-			}
-		}
 		back := list[i].Motion.at(d.phase).inverse()
-		d.things = append(d.things, drawnThing{mask(only, edge, 1), back, list[i].Motion})
+		d.things = append(d.things, drawnThing{mask(list[i:i+1], edge, 1, at(d.phase)), back, list[i].Motion})
 	}
 	return true
 }

@@ -70,10 +70,7 @@ func halves(f *frame.Frame) (left, right []uint8) {
 
 // A region is made in its own way, and the rest of the frame as before.
 func TestRegions(t *testing.T) {
-	input := filepath.Join(t.TempDir(), "clip.y4m")
-	if err := scene.CreateY4M(input, 96, 64, 8, 24, 1); err != nil {
-		t.Fatal(err)
-	}
+	input := writeScene(t, 96, 64, 8, 24, 1)
 	line := func(method, region string) string {
 		return `{"frame":5,"method":"` + method + `","regions":[{"method":"` + region + `","outline":[[0,0],[48,0],[48,64],[0,64]]}]}`
 	}
@@ -108,10 +105,7 @@ func TestRegions(t *testing.T) {
 
 // What lies in the outline goes as the arrow says, whatever the rest of the frame is.
 func TestDrawnMotion(t *testing.T) {
-	input := filepath.Join(t.TempDir(), "clip.y4m")
-	if err := scene.CreateY4M(input, 96, 64, 8, 24, 1); err != nil {
-		t.Fatal(err)
-	}
+	input := writeScene(t, 96, 64, 8, 24, 1)
 	const region = `{"method":"motion","outline":[[20,16],[44,16],[44,48],[20,48]],"arrows":[[30,30,50,30]]}`
 	source, _ := regionFrames(t, input, `{"frame":5,"method":"source"}`)
 	nearest, _ := regionFrames(t, input, `{"frame":5,"method":"nearest"}`)
@@ -178,10 +172,7 @@ func TestDrawnMotionMendsABall(t *testing.T) {
 
 // A frame between two that no motion joins has none that somebody could draw.
 func TestDrawnMotionNeedsFlow(t *testing.T) {
-	input := filepath.Join(t.TempDir(), "clip.y4m")
-	if err := scene.CreateY4M(input, 96, 64, 8, 24, 1); err != nil {
-		t.Fatal(err)
-	}
+	input := writeScene(t, 96, 64, 8, 24, 1)
 	o := Options{Input: Input{File: input}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"}}
 	var err error
 	if o.Timing.Rate, err = timeline.ParseRate("2x"); err != nil {

@@ -20,6 +20,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
+	"retime/pipeline/internal/cliptest"
 	"retime/testdata/scene"
 	"retime/warp"
 )
@@ -27,11 +28,7 @@ import (
 // writeScene writes the test scene as a YUV4MPEG2 file.
 func writeScene(t testing.TB, width, height, frames, rate int) string {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "scene.y4m")
-	if err := scene.CreateY4M(name, width, height, frames, rate, 1); err != nil {
-		t.Fatal(err)
-	}
-	return name
+	return cliptest.WriteScene(t, width, height, frames, rate, 1)
 }
 
 // writeCut writes the test scene as a YUV4MPEG2 file at 24 frames per second, with

@@ -2,9 +2,7 @@ package media_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/big"
 	"os"
@@ -15,7 +13,9 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/frame"
 	"retime/pipeline"
+	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/media"
 	"retime/pipeline/media/av"
 	"retime/pipeline/timeline"
@@ -90,22 +90,11 @@ func captionsOf(t *testing.T, name string) (numbers, at []int) {
 // tripletsOf returns the triplets of each frame of a file.
 func tripletsOf(t *testing.T, name string) (list [][]byte) {
 	t.Helper()
-	r, err := media.Open(t.Context(), name, media.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for {
-		f, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return list
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	cliptest.Each(t, name, func(f *frame.Frame, _ media.Video) {
 		data, _ := av.FrameSideData(f.Native.(*astiav.Frame), av.FrameCaptions)
 		list = append(list, data)
-		f.Release()
-	}
+	})
+	return list
 }
 
 // fullCaptions are the triplets of a picture of a broadcast at 29.97 frames per second: one for each

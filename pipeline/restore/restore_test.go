@@ -3,8 +3,6 @@ package restore
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -16,19 +14,18 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/media"
 	"retime/testdata/scene"
 	"retime/warp"
 )
 
+var ffmpeg = cliptest.FFmpeg
+
 // writeScene writes the test scene as a YUV4MPEG2 file.
 func writeScene(t testing.TB, width, height, frames int) string {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "scene.y4m")
-	if err := scene.CreateY4M(name, width, height, frames, 24, 1); err != nil {
-		t.Fatal(err)
-	}
-	return name
+	return cliptest.WriteScene(t, width, height, frames, 24, 1)
 }
 
 // blacken makes frames of a 4:2:0 YUV4MPEG2 file black.
@@ -58,7 +55,7 @@ func blacken(t testing.TB, name string, width, height int, frames ...int) string
 
 func readAll(t testing.TB, name string) (frames []*frame.Frame, stamps []int64) {
 	t.Helper()
-	each(t, name, func(f *frame.Frame) {
+	cliptest.Each(t, name, func(f *frame.Frame, _ media.Video) {
 		frames, stamps = append(frames, f.Retain()), append(stamps, f.PTS)
 	})
 	return frames, stamps
@@ -320,37 +317,6 @@ func TestDryRun(t *testing.T) {
 	report := mustRun(t, o)
 	if report.Conversion != nil || len(found) != 1 || found[0].First.Number != 3 || found[0].Time != 0.125 {
 		t.Errorf("found %v, %+v", found, report)
-	}
-}
-
-func ffmpeg(t testing.TB, args ...string) {
-	t.Helper()
-	out, err := exec.Command("ffmpeg", append([]string{"-v", "error", "-nostdin", "-y"}, args...)...).CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		t.Skip("needs the ffmpeg program; make deps installs it")
-	}
-	if err != nil {
-		t.Fatalf("ffmpeg %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-}
-
-// each calls use with every frame of a file.
-func each(t testing.TB, name string, use func(*frame.Frame)) {
-	t.Helper()
-	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for {
-		f, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		use(f)
-		f.Release()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 )
@@ -23,11 +24,7 @@ func halfScenes(t *testing.T, width, height, frames int) string {
 
 func moving(t *testing.T, width, height, frames int) string {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "scene.y4m")
-	if err := scene.CreateY4M(name, width, height, frames, 24, 1); err != nil {
-		t.Fatal(err)
-	}
-	return name
+	return cliptest.WriteScene(t, width, height, frames, 24, 1)
 }
 
 func TestFindScenes(t *testing.T) {

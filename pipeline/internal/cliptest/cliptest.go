@@ -55,6 +55,16 @@ func Samples(f *frame.Frame) []byte {
 // ReadAll decodes a file to copies of its frames.
 func ReadAll(t testing.TB, name string) (frames [][]byte, times []*big.Rat, v media.Video) {
 	t.Helper()
+	v = Each(t, name, func(f *frame.Frame, v media.Video) {
+		frames = append(frames, Samples(f))
+		times = append(times, new(big.Rat).Mul(big.NewRat(f.PTS, 1), v.TimeBase))
+	})
+	return frames, times, v
+}
+
+// Each calls use with each frame of a file, and returns the file's video.
+func Each(t testing.TB, name string, use func(*frame.Frame, media.Video)) media.Video {
+	t.Helper()
 	r, err := media.Open(context.Background(), name, media.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -63,12 +73,11 @@ func ReadAll(t testing.TB, name string) (frames [][]byte, times []*big.Rat, v me
 	for {
 		f, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return frames, times, r.Video()
+			return r.Video()
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		frames = append(frames, Samples(f))
-		times = append(times, new(big.Rat).Mul(big.NewRat(f.PTS, 1), r.Video().TimeBase))
+		use(f, r.Video())
 		f.Release()
 	}
 }

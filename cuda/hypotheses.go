@@ -8,8 +8,8 @@ import (
 	"retime/warp"
 )
 
-// hypothesis describes one motion for every pixel of the guides. Its layout is that of Hypothesis
-// in hypothesis.cuh.
+// hypothesis describes one motion for every pixel of the guides. It is laid out like Hypothesis in
+// hypothesis.cuh.
 type hypothesis struct {
 	kind   int32 // as package warp numbers them
 	plane  int32 // index of the motion in projection

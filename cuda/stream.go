@@ -15,8 +15,7 @@ type Stream struct {
 // NewStream returns a stream that waits for no other stream.
 func (d *Device) NewStream() (*Stream, error) { return d.newStream(d.driver.NewStream()) }
 
-// NewUrgentStream returns a stream whose kernels start before those of other streams that have not
-// started yet.
+// NewUrgentStream returns a stream whose waiting kernels start before other streams' waiting kernels.
 func (d *Device) NewUrgentStream() (*Stream, error) { return d.newStream(d.driver.NewUrgentStream()) }
 
 func (d *Device) newStream(h any, err error) (*Stream, error) {

@@ -13,8 +13,8 @@ import (
 // Span is a part of an input, and what a reader delivers of it.
 type Span struct {
 	From, To  *big.Rat // seconds after the file's start; nil for its start and its end
-	Subtitles bool     // those that began up to a minute before From, too
-	Packets   bool     // those of the video, in place of pictures
+	Subtitles bool     // also subtitles that began up to a minute before From
+	Packets   bool     // the video's packets in place of its pictures
 }
 
 // Reopen opens c's input once more, with all of its options. The first picture is the last one at or
@@ -42,7 +42,7 @@ type Part struct {
 	Start *big.Rat
 }
 
-// Pictures are those of a clip's input, which can be read from any time on.
+// Pictures are the pictures of a clip's input, which can be read from any time on.
 type Pictures interface {
 	// From returns a source that begins with the last picture at or before a time in seconds or, for nil,
 	// where the conversion begins. midway is set in the first case, unless that picture is the

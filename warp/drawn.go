@@ -36,9 +36,9 @@ func (d *Drawn) Way(height int) (outlines [][][2]float64) {
 }
 
 // FollowDrawn shows in dst, which is a frame made between a and b at a phase, the things that drawn
-// motions are about, a later one over an earlier one. What is around their way from a to b is made
-// again without them: each place is read from those of the neighbours in which no thing hides it,
-// along the motion of the surroundings. f is the flow from a to b, on guides that were halved level
+// motions are about, a later one over an earlier one. The ground around their way from a to b is
+// made again without them: each place is read from whichever neighbour shows it, along the motion of
+// the surroundings. f is the flow from a to b, on guides that were halved level
 // times.
 func FollowDrawn(workers frame.Workers, dst, a, b *frame.Frame, f flow.Field, level int, phase Phase, list []Drawn) error {
 	filter, err := bspline.NewPrefilter[float32](bspline.Cubic, bspline.WholeSymmetric, precision)
@@ -180,7 +180,7 @@ func (d *drawing) soft(hard frame.Image[uint16], radius, gain int) frame.Image[u
 	return out
 }
 
-// surround sets the motion of the surroundings: outside the way that of f, and in it that of the
+// surround sets the motion of the surroundings: f outside the way, and inside it what f has at the
 // nearest place outside, smoothed.
 func (d *drawing) surround(f flow.Field) {
 	side := 1 << d.level

@@ -111,8 +111,8 @@ func (p *drawnPlane[T]) surroundings(x, y int) (dx, dy int32) {
 	return dx, dy
 }
 
-// motionCell returns the cell whose centre is the last one before that of the pixels from first on, and
-// how far that lies beyond it, in 1/256 cell.
+// motionCell returns the last cell whose centre is not after the middle of the pixels from first on,
+// and the distance between the two, in 1/256 cell.
 func (d *drawing) motionCell(first, pixels, origin, cells int) (cell int, part int64) {
 	at := (2*first+pixels)<<positionBits>>(d.level+1) - positionOne/2 - origin<<positionBits
 	if at < 0 {

@@ -41,8 +41,8 @@ __device__ uint32_t take(Sum *sums, uint32_t *carry, size_t size, size_t at, int
 }
 
 // meet blends n planes of two splatted pictures by phase at pixels that both reach, takes the only
-// one that reaches others, and lists the pixels that neither reaches. The sums of the second
-// picture follow those of the first. meet leaves the sums zero.
+// one that reaches others, and lists the pixels that neither reaches. The first
+// picture's sums come before the second's. meet leaves all of them zero.
 template <typename T>
 __device__ void meet(T *const *planes, int n, int stride, int width, int height, Sum *sums, uint32_t *carries, int32_t phase,
                      uint8_t *mask, uint32_t *list, uint32_t *count) {

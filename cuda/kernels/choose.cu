@@ -205,7 +205,7 @@ __device__ void load_cell(uint32_t *words, const uint32_t *sums) {
 }
 
 // share sets shares, in pairs, to the shares of 2*pairs hypotheses at pixels (x, y) and (x+1, y),
-// or the nearest ones in the picture; those of the next hypothesis are 2*step further on. x must be
+// or the nearest ones in the picture; the next hypothesis has its shares 2*step further on. x must be
 // even. Shares fall with the excess of a hypothesis's energy, plus the interpolated sums of the
 // messages, over the minimum.
 template <int pairs>

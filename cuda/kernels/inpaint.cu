@@ -175,7 +175,7 @@ __device__ Holes<T> holes_of(T *p0, T *p1, T *p2, T *p3, int planes, int stride,
 
 // The three kernels run one after the other, the first of them twice, in blocks of 32 columns, with
 // shared memory for a weight and planes sums for each thread. Blocks of layer 0 fill the holes of
-// one group of planes, and blocks of layer 1 those of another. rest must start at 0; the first pass
+// one group of planes, and blocks of layer 1 the holes of the other. rest must start at 0; the first pass
 // sets it to 1 if the second has work to do.
 #define INPAINT(suffix, T)                                                                                              \
 	extern "C" __global__ void propagate_##suffix(HOLES(T, group), HOLES(T, other), const Direction *directions, int n, \

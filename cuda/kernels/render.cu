@@ -285,8 +285,8 @@ __device__ void render_groups(const Guesses &guesses, const Vec *bends, int guid
 // planes' samples in the made frame and in the neighbours, and ca and cb to the neighbours'
 // coefficients. motions, packed and counts are the guesses. taps holds the weights of a B-spline;
 // without it, the coefficients belong to the element of Zwart and Powell. Blocks are 64 by 1
-// threads, with shared memory for taps. Large blocks of samples would take so many registers that
-// too few threads fit.
+// threads, with shared memory for taps. Larger blocks of samples take more registers, and too few threads
+// fit.
 #define RENDER(name, T, side, cw, ch)                                                                                          \
 	extern "C" __global__ void __launch_bounds__(threads, side == 4 ? 10 : 14) name(                                             \
 		GROUP_PARAMETERS(T, group), GROUP_PARAMETERS(T, other), const Vec *motions, const uint32_t *packed,                     \

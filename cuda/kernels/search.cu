@@ -286,8 +286,8 @@ static __device__ __forceinline__ void search_first(Vec *vectors, uint32_t *stat
 	}
 }
 
-// search_propagate tries to improve a vector with those of the patches around it, and with that of
-// the other direction's patch to which the vector leads. from and from_states come from the
+// search_propagate tries to improve a vector: it tries the vectors of the patches around it, and of
+// the other direction's patch to which it leads. from and from_states come from the
 // previous round. A candidate that has not changed for a round has been tried before and cannot
 // win.
 template <int lanes, int groups>

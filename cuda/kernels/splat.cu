@@ -219,8 +219,8 @@ __device__ void splat_planes(const PlaneSource<T> *s, Sum *sums, uint32_t *carri
 }
 
 // Each kernel moves the planes of the first picture, a, along flow 0 by phase, and the planes of
-// the second, b, along flow 1 by phase_one - phase. Sums and carries of the second picture follow
-// those of the first. 2^sx columns and 2^sy rows of the flows' grid make one of the planes.
+// the second, b, along flow 1 by phase_one - phase. Sums and carries of the first picture come
+// before the second's. 2^sx columns and 2^sy rows of the flows' grid make one of the planes.
 #define SPLAT_PLANES(name, N, T)                                                                                   \
 	extern "C" __global__ void name(const T *a0, const T *a1, const T *a2, const T *a3, const T *b0, const T *b1, \
 	                                const T *b2, const T *b3, int stride, int width, int height, const Vec *flows, \

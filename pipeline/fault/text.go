@@ -9,8 +9,8 @@ import (
 // Words are the program's own, as an argument of New: the name of an option, or a hint that names some.
 type Words string
 
-// Text returns err's message with the program's words as say puts them, such as with the names of flags
-// for those of options. Whatever the message quotes of others, such as names of files, stays.
+// Text returns err's message with the program's words as say puts them, such as a flag's name for an
+// option's. Whatever the message quotes of others, such as names of files, stays.
 func Text(err error, say func(words string) string) string {
 	var e *Error
 	if !errors.As(err, &e) {

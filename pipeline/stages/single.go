@@ -17,8 +17,8 @@ import (
 
 // Single makes frames of an output in any order, each from the pictures around it, with the
 // samples that a Line makes. Its source has a constant rate and is read by the numbers of its
-// pictures. Any number of goroutines may use it at once. The record of a frame that is made or stands
-// in for one is a Line's, too; that of a source's frame does not tell how much changes after it.
+// pictures. Any number of goroutines may use it at once. It describes frames as a Line does, but the
+// record of a source's frame does not tell how much changes after it.
 //
 // It keeps the pictures and the intervals that were used last. Decisions, DropRepeats,
 // Open and the Hooks but Log and Rate do not count: a repeat is known only by the pictures before it.

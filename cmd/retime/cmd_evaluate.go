@@ -156,7 +156,8 @@ func printReport(w io.Writer, r *report.Report) {
 	for _, m := range r.Methods {
 		wide = max(wide, len(m.Name))
 	}
-	fmt.Fprintf(w, "%-*s  %10s  %8s  %7s  %7s  %8s  %10s  %8s  %6s  %6s  %6s  %7s  %7s\n", wide, "method",
+	const row = "%-*s  %10s  %8s  %7s  %7s  %8s  %10s  %8s  %6s  %6s  %6s  %7s  %7s\n"
+	fmt.Fprintf(w, row, wide, "method",
 		"PSNR "+r.Clip.Plane, "PSNR all", "worst", "change", "PSNR_DIV", "SSIM "+r.Clip.Plane, "SSIM all", "VIF", "LPIPS", "detail", "speckle", "s/frame")
 	figure := func(v float64, decimals int) string {
 		if math.IsNaN(v) {
@@ -166,7 +167,7 @@ func printReport(w io.Writer, r *report.Report) {
 	}
 	for _, m := range r.Methods {
 		s := m.Total
-		fmt.Fprintf(w, "%-*s  %10s  %8s  %7s  %7s  %8s  %10s  %8s  %6s  %6s  %6s  %7s  %7s\n", wide, m.Name,
+		fmt.Fprintf(w, row, wide, m.Name,
 			figure(float64(s.PSNRY), 2), figure(float64(s.PSNR), 2), figure(float64(s.PSNRYWorst), 2), figure(float64(s.PSNRYChange), 2), figure(float64(s.PSNRDiv), 2),
 			figure(float64(s.SSIMY), 4), figure(float64(s.SSIM), 4), figure(float64(s.VIF), 4), figure(float64(s.LPIPS), 4), figure(float64(s.Detail), 2), figure(float64(s.Speckle), 0), figure(m.SecondsPerFrame, 3))
 	}

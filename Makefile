@@ -119,9 +119,9 @@ test-vapoursynth: build vapoursynth ## compare the plugin's frames with the prog
 	$(VS_ENV)/bin/vapoursynth config >/dev/null && $(VS_ENV)/bin/python cmd/libretime/vapoursynth/test.py bin/retime testdata/demo.mp4
 
 .PHONY: test-python
-test-python: build libretime ## compare the arrays of the Python package with the program's frames; needs numpy, or PyPI
-	@$(PYTHON) -c 'import numpy' 2>/dev/null || { [ -x build/python/bin/python ] || $(PYTHON) -m venv build/python; build/python/bin/python -m pip install -q --disable-pip-version-check numpy; }
-	@python=$(PYTHON); $$python -c 'import numpy' 2>/dev/null || python=build/python/bin/python; \
+test-python: build libretime ## compare the arrays of the Python package with the program's frames; needs numpy
+	@python3 -c 'import numpy' 2>/dev/null || { $(call install,python3-numpy); }
+	@python=python3; $$python -c 'import numpy' 2>/dev/null || python=/usr/bin/python3; \
 	RETIME=$(CURDIR)/bin/retime RETIME_LIBRARY=$(CURDIR)/$(LIBRETIME)/lib/libretime.so.0 PYTHONPATH=cmd/retime/python PYTHONDONTWRITEBYTECODE=1 \
 		$$python cmd/retime/python/test_arrays.py testdata/demo.mp4 docs/embedding.md
 

@@ -317,8 +317,9 @@ func TestDevicesEstimateFlow(t *testing.T) {
 		launched int32
 		fails    bool
 	}{
-		{"estimated", DIS, "", 0, RemakeOnCPU, frames - 1, false},
-		{"estimated and kept", DIS, cache, 0, RemakeOnCPU, frames - 1, false},
+		// Both devices estimate the flow on either side of where the other takes over.
+		{"estimated", DIS, "", 0, RemakeOnCPU, frames - 1 + 2, false},
+		{"estimated and kept", DIS, cache, 0, RemakeOnCPU, frames - 1 + 2, false},
 		{"kept", DIS, cache, 0, RemakeOnCPU, 0, false},
 		{"by OpenCV", OpenCVDIS, "", 0, RemakeOnCPU, 0, false},
 		{"faults", DIS, "", 3, RemakeOnCPU, -1, false},

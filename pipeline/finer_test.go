@@ -10,6 +10,7 @@ import (
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/motion"
+	"retime/pipeline/stages"
 	"retime/testdata/scene"
 )
 
@@ -40,7 +41,9 @@ func TestFinerFlowOnDevice(t *testing.T) {
 		must(t, err)
 		got, err := gpu.Estimate(guides[i-1], guides[i])
 		must(t, err)
-		if there := len(got.Pair().Forward.Pix) == 0; there != (i < count-1) {
+		there, err := got.On(stages.FlowDevice(s.Flow()[0].New()))
+		must(t, err)
+		if there := len(there.Forward.Pix) == 0; there != (i < count-1) {
 			t.Errorf("pair %d: on the device: %v", i, there)
 		}
 		if got.Change() != want.Change() {

@@ -15,6 +15,8 @@ type Device interface {
 	// Estimate returns the flows between a and b, which stay on the device, with the flow of still
 	// pixels set to zero. done is false if the processor should estimate them instead.
 	Estimate(a, b Guide) (f DeviceFlow, done bool, err error)
+	// Has reports whether the device has a flow's fields.
+	Has(warp.FlowPair) bool
 	Close()
 }
 
@@ -62,10 +64,10 @@ func (e *onDevice) estimate(a, b Guide) (Flow, error) {
 	if !done {
 		return e.processor.estimate(a, b)
 	}
-	f := &resident{DeviceFlow: there}
-	for i, g := range []Guide{a, b} {
+	f := &resident{DeviceFlow: there, guides: [2]Guide{a, b}}
+	for _, g := range f.guides {
 		if g.source != nil {
-			f.frames[i] = g.source.Retain()
+			g.source.Retain()
 		}
 	}
 	f.refs.Store(1)
@@ -78,15 +80,42 @@ func (e *onDevice) close() {
 	e.processor.close()
 }
 
-// resident is a Flow on a device.
+// resident is a Flow on a device, or on several.
 type resident struct {
 	DeviceFlow
 	fields func() (warp.FlowPair, error)
-	frames [2]*frame.Frame // the guides' frames, from which the flow can be estimated again
+	guides [2]Guide // with their frames, from which the flow can be estimated again
 	refs   atomic.Int32
+
+	mu    sync.Mutex
+	again []DeviceFlow // the same on other devices
 }
 
 func (f *resident) Fields() (warp.FlowPair, error) { return f.fields() }
+
+// On has a device that does not have the flow estimate it, which takes a fraction of the time of
+// bringing it there by way of the host.
+func (f *resident) On(d Device) (warp.FlowPair, error) {
+	if p := f.Pair(); d.Has(p) {
+		return p, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, there := range f.again {
+		if p := there.Pair(); d.Has(p) {
+			return p, nil
+		}
+	}
+	there, done, err := d.Estimate(f.guides[0], f.guides[1])
+	switch {
+	case err != nil:
+		return warp.FlowPair{}, err
+	case !done:
+		return f.fields()
+	}
+	f.again = append(f.again, there)
+	return there.Pair(), nil
+}
 
 func (f *resident) Retain() Flow {
 	f.refs.Add(1)
@@ -97,10 +126,12 @@ func (f *resident) Release() {
 	if f.refs.Add(-1) > 0 {
 		return
 	}
-	f.DeviceFlow.Release()
-	for _, v := range f.frames {
-		if v != nil {
-			v.Release()
+	for _, there := range append(f.again, f.DeviceFlow) {
+		there.Release()
+	}
+	for _, g := range f.guides {
+		if g.source != nil {
+			g.source.Release()
 		}
 	}
 }

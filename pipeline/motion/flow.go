@@ -12,9 +12,10 @@ import (
 type Flow interface {
 	// Change compares the guides along the flow from a.
 	Change() Change
-	// Pair returns the fields in host memory or, for flow on a device, fields without samples that
-	// identify the flow to the device.
-	Pair() warp.FlowPair
+	// On returns the fields for a device: those in host memory or, of flow that lies on a device and
+	// that d has or can estimate, too, fields without samples that identify it to d. An error ends the
+	// job.
+	On(d Device) (warp.FlowPair, error)
 	// Fields returns the fields in host memory, and downloads them first if necessary. An error
 	// ends the job.
 	Fields() (warp.FlowPair, error)
@@ -34,11 +35,11 @@ func newHosted(a, b Guide, p warp.FlowPair) Flow {
 	return &hosted{p, sync.OnceValue(func() Change { return Measure(a, b, p) })}
 }
 
-func (f *hosted) Change() Change                 { return f.change() }
-func (f *hosted) Pair() warp.FlowPair            { return f.pair }
-func (f *hosted) Fields() (warp.FlowPair, error) { return f.pair, nil }
-func (f *hosted) Retain() Flow                   { return f }
-func (f *hosted) Release()                       {}
+func (f *hosted) Change() Change                   { return f.change() }
+func (f *hosted) On(Device) (warp.FlowPair, error) { return f.pair, nil }
+func (f *hosted) Fields() (warp.FlowPair, error)   { return f.pair, nil }
+func (f *hosted) Retain() Flow                     { return f }
+func (f *hosted) Release()                         {}
 
 // newPair returns fields of a guide's size.
 func newPair(width, height int) warp.FlowPair {

@@ -17,6 +17,7 @@ import (
 type fallback struct {
 	Device
 	params Params
+	loader *FlowEstimator // of the goroutine that loads intervals
 
 	in    Interval
 	begun bool // the device has the interval
@@ -34,6 +35,7 @@ const maxFaults = 3
 
 func newFallback(d Device, p Params) *fallback {
 	r := &fallback{Device: d, params: p}
+	r.loader = FlowSource{r}.New()
 	r.cpu = sync.OnceValues(func() (s Synthesizer, err error) {
 		r.opened, err = NewCPU(p.Warp)
 		return r.opened, err
@@ -48,7 +50,7 @@ func (r *fallback) Load(in Interval) error {
 	if r.lost() {
 		return nil
 	}
-	mine, err := in.On(r.Has)
+	mine, err := in.On(r.loader)
 	if err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func (r *fallback) Begin(in Interval) error {
 	if r.lost() {
 		return nil
 	}
-	mine, err := in.On(r.Has)
+	mine, err := in.On(&FlowEstimator{device: r, without: true})
 	if err != nil {
 		return err
 	}
@@ -143,6 +145,7 @@ func (r *fallback) remake(in Interval, dst *frame.Frame, phase warp.Phase) (func
 }
 
 func (r *fallback) Close() {
+	r.loader.Close()
 	r.Device.Close()
 	if r.opened != nil {
 		r.opened.Close()

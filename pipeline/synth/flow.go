@@ -37,18 +37,18 @@ type ResidentFlow interface {
 type FlowSource struct{ device *fallback }
 
 // New returns an estimator by package dis.
-func (s FlowSource) New(o dis.Options) *FlowEstimator {
-	return &FlowEstimator{device: s.device, options: o}
-}
+func (s FlowSource) New() *FlowEstimator { return &FlowEstimator{device: s.device} }
 
 // FlowEstimator estimates flow on one of a synthesizer's devices. One goroutine uses it,
 // and closes it before the synthesizer.
 type FlowEstimator struct {
 	device  *fallback
-	options dis.Options
 	open    FlowDevice // nil until it is used
 	without bool       // the device estimates no flow
 }
+
+// Has reports whether the device has flows that an estimator left there.
+func (e *FlowEstimator) Has(p warp.FlowPair) bool { return e.device.Has(p) }
 
 // Estimate is FlowDevice's, but leaves the work to the caller, and reports false, if the
 // device cannot do it. An error ends the job.
@@ -57,7 +57,7 @@ func (e *FlowEstimator) Estimate(a, b Guide) (f *Flow, done bool, err error) {
 		return nil, false, nil
 	}
 	if e.open == nil {
-		open, err := e.device.Flow(e.options)
+		open, err := e.device.Flow(e.device.params.Flow)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
 			e.without = true

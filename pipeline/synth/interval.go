@@ -11,9 +11,9 @@ import (
 type Interval interface {
 	// Host returns the interval with all guides and flows in the host's memory.
 	Host() (warp.Interval, error)
-	// On returns the interval for a device, which makes guides from the frames, and has
-	// flows that has reports: these are frame.Absent. It returns the same images each time.
-	On(has func(warp.FlowPair) bool) (warp.Interval, error)
+	// On returns the interval for e's device, which makes guides from the frames. Flows that the
+	// device has, or estimates now, are frame.Absent. It returns the same images each time.
+	On(e *FlowEstimator) (warp.Interval, error)
 }
 
 // InHost is an Interval whose guides and flows all are in the host's memory.
@@ -23,7 +23,7 @@ type InHost warp.Interval
 func (in InHost) Host() (warp.Interval, error) { return warp.Interval(in), nil }
 
 // On returns the interval.
-func (in InHost) On(func(warp.FlowPair) bool) (warp.Interval, error) { return warp.Interval(in), nil }
+func (in InHost) On(*FlowEstimator) (warp.Interval, error) { return warp.Interval(in), nil }
 
 // Assignment reports which devices make the frames of an interval. The zero Assignment leaves
 // them to the CPU.

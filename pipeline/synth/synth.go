@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"retime/flow/dis"
 	"retime/frame"
 	"retime/warp"
 )
@@ -34,6 +35,7 @@ const (
 // Params specify where frames are made and how.
 type Params struct {
 	Warp    warp.Params
+	Flow    dis.Options // of the estimators on devices
 	Backend Backend
 	// Devices are the numbers of the CUDA devices to use; nil for the first.
 	Devices []int

@@ -189,7 +189,7 @@ func TestFlowFallsBack(t *testing.T) {
 	estimate := func(p Params, d Device, times int) (done int, err error) {
 		s := NewDevices(p, d)
 		defer s.Close()
-		e := s.Flow()[0].New(dis.Default())
+		e := s.Flow()[0].New()
 		defer e.Close()
 		for range times {
 			f, ok, err := e.Estimate(Guide{}, Guide{})

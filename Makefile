@@ -83,7 +83,7 @@ LIB_FLAGS  = -s -w -X main.version=$(RELEASE)
 .PHONY: libretime
 libretime: ## build build/libretime, the C library with its header and its pkg-config file
 	@mkdir -p $(LIBRETIME)/include $(LIBRETIME)/lib/pkgconfig
-	@$(LIB_GO) -buildmode=c-shared -ldflags="$(LIB_FLAGS) -extldflags=-Wl,-soname,libretime.so.0" -o $(LIBRETIME)/lib/libretime.so.0 ./cmd/libretime
+	@$(LIB_GO) -buildmode=c-shared -ldflags="$(LIB_FLAGS) -extldflags=-Wl,-soname,libretime.so.0,--version-script=$(CURDIR)/cmd/libretime/libretime.map" -o $(LIBRETIME)/lib/libretime.so.0 ./cmd/libretime
 	@rm -f $(LIBRETIME)/lib/libretime.so.h && ln -sf libretime.so.0 $(LIBRETIME)/lib/libretime.so
 	@cp cmd/libretime/libretime.h $(LIBRETIME)/include/
 	@sed 's/@VERSION@/$(RELEASE)/' cmd/libretime/libretime.pc >$(LIBRETIME)/lib/pkgconfig/libretime.pc

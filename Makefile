@@ -81,12 +81,13 @@ LIB_GO     = GOFLAGS="$(filter-out -tags% -ldflags%,$(GOFLAGS))" $(GO) build
 LIB_FLAGS  = -s -w -X main.version=$(RELEASE)
 
 .PHONY: libretime
-libretime: ## build build/libretime, the C library with its header and its pkg-config file
-	@mkdir -p $(LIBRETIME)/include $(LIBRETIME)/lib/pkgconfig
+libretime: ## build build/libretime, the C library with its header, man page and pkg-config file
+	@mkdir -p $(LIBRETIME)/include $(LIBRETIME)/lib/pkgconfig $(LIBRETIME)/share/man/man3
 	@$(LIB_GO) -buildmode=c-shared -ldflags="$(LIB_FLAGS) -extldflags=-Wl,-soname,libretime.so.0,--version-script=$(CURDIR)/cmd/libretime/libretime.map" -o $(LIBRETIME)/lib/libretime.so.0 ./cmd/libretime
 	@rm -f $(LIBRETIME)/lib/libretime.so.h && ln -sf libretime.so.0 $(LIBRETIME)/lib/libretime.so
 	@cp cmd/libretime/libretime.h $(LIBRETIME)/include/
 	@sed 's/@VERSION@/$(RELEASE)/' cmd/libretime/libretime.pc >$(LIBRETIME)/lib/pkgconfig/libretime.pc
+	@GOFLAGS=-trimpath GOOS= GOARCH= CGO_ENABLED=0 $(GO) run ./cmd/libretime/man cmd/libretime/libretime.h $(RELEASE) >$(LIBRETIME)/share/man/man3/libretime.3
 	@echo $(LIBRETIME)
 
 # VapourSynth's wheel, which wants Python 3.12 or later, brings the headers. The plugin is one file,
@@ -430,6 +431,11 @@ deb: build ## make a package for this Debian
 deb-farm: build bin/retime-farm ## make a package of retime-farm and of a service for its worker
 	@$(call install,dpkg-dev)
 	@.ci/deb retime-farm
+
+.PHONY: deb-libretime
+deb-libretime: build libretime ## make a package of the C library
+	@$(call install,dpkg-dev)
+	@.ci/deb libretime-dev
 
 .PHONY: deb-arm64
 deb-arm64: ## make a package for Debian 12 on arm64 by a cross build, and try it under qemu; needs root

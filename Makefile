@@ -411,7 +411,7 @@ dist-cpu: build ## make a tarball without the program for GPUs
 
 .PHONY: wheel
 wheel: libretime ## make a Python wheel of the tarball that make dist or dist-cpu made, or else of dist-cpu's
-	@ls dist/retime-*.tar.xz >/dev/null 2>&1 || $(MAKE) --no-print-directory dist-cpu
+	@ls dist/retime-*-linux-$(if $(filter arm64,$(GOARCH)),aarch64,$$(uname -m)).tar.xz >/dev/null 2>&1 || $(MAKE) --no-print-directory dist-cpu
 	@python3 .ci/wheel dist
 
 .PHONY: dist-windows
@@ -437,15 +437,15 @@ deb-libretime: build libretime ## make a package of the C library
 	@$(call install,dpkg-dev)
 	@.ci/deb libretime-dev
 
-.PHONY: deb-arm64
-deb-arm64: ## make a package for Debian 12 on arm64 by a cross build, and try it under qemu; needs root
+.PHONY: arm64
+arm64: ## make the packages, tarball and wheel for arm64 by a cross build, and try them under qemu; needs root
 	@.ci/arm64
 
 .PHONY: release
 release: ## make every package of the commit that is tagged with its version, with checksums
 	@[ "$$(git describe --exact-match 2>/dev/null)" = v$(RELEASE) ] && [ -z "$$(git status --porcelain)" ] || \
 		{ echo "make release wants a commit with the tag v$(RELEASE) and no changes" >&2; exit 1; }
-	@.ci/release $(if $(CUDA_MAJOR),dist,dist-cpu) deb-arm64
+	@.ci/release $(if $(CUDA_MAJOR),dist,dist-cpu) arm64
 
 .PHONY: clean
 clean: ## remove what was built

@@ -81,12 +81,13 @@ LIB_GO     = GOFLAGS="$(filter-out -tags% -ldflags%,$(GOFLAGS))" $(GO) build
 LIB_FLAGS  = -s -w -X main.version=$(RELEASE)
 
 .PHONY: libretime
-libretime: ## build build/libretime, the C library with its header and its pkg-config file
-	@mkdir -p $(LIBRETIME)/include $(LIBRETIME)/lib/pkgconfig
-	@$(LIB_GO) -buildmode=c-shared -ldflags="$(LIB_FLAGS) -extldflags=-Wl,-soname,libretime.so.0" -o $(LIBRETIME)/lib/libretime.so.0 ./cmd/libretime
+libretime: ## build build/libretime, the C library with its header, man page and pkg-config file
+	@mkdir -p $(LIBRETIME)/include $(LIBRETIME)/lib/pkgconfig $(LIBRETIME)/share/man/man3
+	@$(LIB_GO) -buildmode=c-shared -ldflags="$(LIB_FLAGS) -extldflags=-Wl,-soname,libretime.so.0,--version-script=$(CURDIR)/cmd/libretime/libretime.map" -o $(LIBRETIME)/lib/libretime.so.0 ./cmd/libretime
 	@rm -f $(LIBRETIME)/lib/libretime.so.h && ln -sf libretime.so.0 $(LIBRETIME)/lib/libretime.so
 	@cp cmd/libretime/libretime.h $(LIBRETIME)/include/
 	@sed 's/@VERSION@/$(RELEASE)/' cmd/libretime/libretime.pc >$(LIBRETIME)/lib/pkgconfig/libretime.pc
+	@GOFLAGS=-trimpath GOOS= GOARCH= CGO_ENABLED=0 $(GO) run ./cmd/libretime/man cmd/libretime/libretime.h $(RELEASE) >$(LIBRETIME)/share/man/man3/libretime.3
 	@echo $(LIBRETIME)
 
 # VapourSynth's wheel, which wants Python 3.12 or later, brings the headers. The plugin is one file,
@@ -410,7 +411,7 @@ dist-cpu: build ## make a tarball without the program for GPUs
 
 .PHONY: wheel
 wheel: libretime ## make a Python wheel of the tarball that make dist or dist-cpu made, or else of dist-cpu's
-	@ls dist/retime-*.tar.xz >/dev/null 2>&1 || $(MAKE) --no-print-directory dist-cpu
+	@ls dist/retime-*-linux-$(if $(filter arm64,$(GOARCH)),aarch64,$$(uname -m)).tar.xz >/dev/null 2>&1 || $(MAKE) --no-print-directory dist-cpu
 	@python3 .ci/wheel dist
 
 .PHONY: dist-windows
@@ -431,15 +432,20 @@ deb-farm: build bin/retime-farm ## make a package of retime-farm and of a servic
 	@$(call install,dpkg-dev)
 	@.ci/deb retime-farm
 
-.PHONY: deb-arm64
-deb-arm64: ## make a package for Debian 12 on arm64 by a cross build, and try it under qemu; needs root
+.PHONY: deb-libretime
+deb-libretime: build libretime ## make a package of the C library
+	@$(call install,dpkg-dev)
+	@.ci/deb libretime-dev
+
+.PHONY: arm64
+arm64: ## make the packages, tarball and wheel for arm64 by a cross build, and try them under qemu; needs root
 	@.ci/arm64
 
 .PHONY: release
 release: ## make every package of the commit that is tagged with its version, with checksums
 	@[ "$$(git describe --exact-match 2>/dev/null)" = v$(RELEASE) ] && [ -z "$$(git status --porcelain)" ] || \
 		{ echo "make release wants a commit with the tag v$(RELEASE) and no changes" >&2; exit 1; }
-	@.ci/release $(if $(CUDA_MAJOR),dist,dist-cpu) deb-arm64
+	@.ci/release $(if $(CUDA_MAJOR),dist,dist-cpu) arm64
 
 .PHONY: clean
 clean: ## remove what was built

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"retime/pipeline"
@@ -29,56 +30,98 @@ func run(t *testing.T, c *exec.Cmd) []byte {
 	return out
 }
 
-// The example doubles a file with the samples of the program, whichever way it asks for the frames
-// and with however many threads; wrong calls are refused, and signals stay the host's; and the library
-// needs the C library alone. Exact.
-func TestLibrary(t *testing.T) {
-	run(t, exec.Command("make", "-C", root, "--no-print-directory", "libretime"))
-	lib, err := filepath.Abs(root + "/build/libretime/lib")
+// library is what make libretime builds.
+type library struct {
+	dir   string   // where the file is
+	flags []string // what a program that links it is compiled with
+}
+
+var makeLibrary = sync.OnceValues(func() ([]byte, error) {
+	return exec.Command("make", "-C", root, "--no-print-directory", "libretime").CombinedOutput()
+})
+
+func buildLibrary(t *testing.T) library {
+	t.Helper()
+	if out, err := makeLibrary(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	dir, err := filepath.Abs(root + "/build/libretime/lib")
 	if err != nil {
 		t.Fatal(err)
 	}
-	needs := run(t, exec.Command("objdump", "-p", lib+"/libretime.so.0"))
+	flags := exec.Command("pkg-config", "--cflags", "--libs", "libretime")
+	flags.Env = append(os.Environ(), "PKG_CONFIG_PATH="+dir+"/pkgconfig")
+	return library{dir, strings.Fields(string(run(t, flags)))}
+}
+
+// host compiles a program of testdata/libretime with further flags, and returns its file.
+func (l library) host(t *testing.T, name string, flags ...string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), name)
+	args := append([]string{root + "/testdata/libretime/" + name + ".c", "-Wall", "-Wextra", "-Werror", "-std=c99", "-o", out}, l.flags...)
+	run(t, exec.Command("gcc", append(args, flags...)...))
+	return out
+}
+
+// command starts a program where it finds the library.
+func (l library) command(program string, args ...string) *exec.Cmd {
+	c := exec.Command(program, args...)
+	c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+l.dir)
+	return c
+}
+
+// copyLibrary copies the library under another name, and so makes it another one.
+func (l library) copyLibrary(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(l.dir + "/libretime.so.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "libother.so")
+	if err := os.WriteFile(name, data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// The example doubles a file with the samples of the program, whichever way it asks for the frames
+// and with however many threads; the library needs the C library alone, and shows no other symbols
+// than its own. Exact.
+func TestLibrary(t *testing.T) {
+	l := buildLibrary(t)
+	needs := run(t, exec.Command("objdump", "-p", l.dir+"/libretime.so.0"))
 	for _, m := range regexp.MustCompile(`NEEDED +(\S+)`).FindAllSubmatch(needs, -1) {
 		if !strings.HasPrefix(string(m[1]), "libc.") && !strings.HasPrefix(string(m[1]), "ld-linux") {
 			t.Errorf("the library needs %s", m[1])
 		}
 	}
-
-	flags := exec.Command("pkg-config", "--cflags", "--libs", "libretime")
-	flags.Env = append(os.Environ(), "PKG_CONFIG_PATH="+lib+"/pkgconfig")
-	build := strings.Fields(string(run(t, flags)))
-	dir := t.TempDir()
-	program := func(name string, args ...string) *exec.Cmd {
-		if _, err := os.Stat(dir + "/" + name); err != nil {
-			source := root + "/testdata/libretime/" + name + ".c"
-			run(t, exec.Command("gcc", append([]string{source, "-Wall", "-Wextra", "-Werror", "-std=c99", "-o", dir + "/" + name}, build...)...))
+	for line := range strings.Lines(string(run(t, exec.Command("nm", "-D", "--defined-only", l.dir+"/libretime.so.0")))) {
+		if !strings.Contains(line, " T retime_") {
+			t.Errorf("the library shows %s", line)
 		}
-		c := exec.Command(dir+"/"+name, args...)
-		c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+lib)
-		return c
 	}
-	run(t, program("faults"))
 
-	in := dir + "/in.y4m"
+	in := filepath.Join(t.TempDir(), "in.y4m")
 	if err := scene.CreateCutY4M(in, 150, 86, 10); err != nil {
 		t.Fatal(err)
 	}
+	out := filepath.Join(t.TempDir(), "out.yuv")
 	if _, err := pipeline.Run(t.Context(), pipeline.Options{
 		Input:  pipeline.Input{File: in},
 		Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}},
-		Output: pipeline.Output{File: dir + "/out.yuv", Format: "rawvideo", VideoCodec: "rawvideo", NoVerify: true},
+		Output: pipeline.Output{File: out, Format: "rawvideo", VideoCodec: "rawvideo", NoVerify: true},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile(dir + "/out.yuv")
+	want, err := os.ReadFile(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	size := 150*86 + 2*75*43
+	double := l.host(t, "double")
 	for _, way := range []string{"push", "random"} {
 		for _, threads := range []int{1, 2, 7} {
-			c := program("double", way, fmt.Sprint(threads))
+			c := l.command(double, way, fmt.Sprint(threads))
 			if c.Stdin, err = os.Open(in); err != nil {
 				t.Fatal(err)
 			}
@@ -91,5 +134,55 @@ func TestLibrary(t *testing.T) {
 				t.Errorf("%s, %d threads: the frames are not the program's (%d bytes, want %d)", way, threads, len(samples), len(want))
 			}
 		}
+	}
+}
+
+// Handles that are opened, used and closed a thousand times leave no memory, wrong calls are refused,
+// and signals stay the host's; the same beside a second library with a Go runtime.
+func TestHosts(t *testing.T) {
+	l := buildLibrary(t)
+	run(t, l.command(l.host(t, "faults"), "1000", "flat"))
+	run(t, l.command(l.host(t, "two", "-ldl", "-pthread"), l.dir+"/libretime.so.0", l.copyLibrary(t)))
+}
+
+// Hosts under the sanitizers of addresses, leaks and threads have nothing to say about the library.
+// ThreadSanitizer alone is told not to look at the C library's functions as the library calls them: it
+// does not see by what Go's threads wait for each other. Go's race detector does, in the tests of
+// package interpolate.
+func TestSanitizedHosts(t *testing.T) {
+	l := buildLibrary(t)
+	suppressions := filepath.Join(t.TempDir(), "suppressions")
+	if err := os.WriteFile(suppressions, []byte("called_from_lib:libretime.so\ncalled_from_lib:libother.so\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in := filepath.Join(t.TempDir(), "in.y4m")
+	if err := scene.CreateCutY4M(in, 150, 86, 6); err != nil {
+		t.Fatal(err)
+	}
+	for _, sanitizer := range []string{"address", "thread"} {
+		t.Run(sanitizer, func(t *testing.T) {
+			flags := []string{"-g", "-fsanitize=" + sanitizer}
+			run := func(c *exec.Cmd) {
+				c.Env = append(c.Env, "TSAN_OPTIONS=suppressions="+suppressions)
+				out, err := c.CombinedOutput()
+				if bytes.Contains(out, []byte("unexpected memory mapping")) {
+					t.Skip("GCC's ThreadSanitizer does not know where this kernel lays memory")
+				}
+				if err != nil {
+					t.Errorf("%s: %v\n%s", c, err, out[:min(len(out), 4000)])
+				}
+			}
+			run(l.command(l.host(t, "faults", flags...), "50"))
+			run(l.command(l.host(t, "two", append(flags, "-ldl", "-pthread")...), l.dir+"/libretime.so.0", l.copyLibrary(t)))
+			double := l.host(t, "double", flags...)
+			for _, way := range []string{"push", "random"} {
+				c := l.command(double, way, "3")
+				var err error
+				if c.Stdin, err = os.Open(in); err != nil {
+					t.Fatal(err)
+				}
+				run(c)
+			}
+		})
 	}
 }

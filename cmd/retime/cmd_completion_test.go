@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"retime/cmd/internal/roff"
 	"retime/pipeline/fault"
 )
 
@@ -110,7 +111,7 @@ func TestManPage(t *testing.T) {
 		}
 		text := page.String()
 		if cmd != root {
-			title := "\n.SS " + roff(useLine(cmd)) + "\n"
+			title := "\n.SS " + roff.Escape(useLine(cmd)) + "\n"
 			_, after, found := strings.Cut(text, title)
 			if !found {
 				t.Errorf("no section on %s", cmd.CommandPath())
@@ -118,7 +119,7 @@ func TestManPage(t *testing.T) {
 			text, _, _ = strings.Cut(after, "\n.S")
 		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			line := ".TP\n.B " + roff(strings.TrimSpace(synopsis(f))) + "\n"
+			line := ".TP\n.B " + roff.Escape(strings.TrimSpace(synopsis(f))) + "\n"
 			if strings.Contains(text, line) == f.Hidden {
 				t.Errorf("%s: --%s is not there", cmd.CommandPath(), f.Name)
 			}

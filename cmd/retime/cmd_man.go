@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"retime/cmd/internal/roff"
 	"retime/pipeline/fault"
 )
 
@@ -30,13 +31,13 @@ func newManCommand() *cobra.Command {
 // man(7).
 func writeMan(w io.Writer, root *cobra.Command) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, ".TH RETIME 1 \"\" \"retime %s\" \"User Commands\"\n.ad l\n", roff(root.Version))
-	fmt.Fprintf(&b, ".SH NAME\nretime \\- %s\n", roff(lowerFirst(root.Short)))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n.nf\n%s\n", roff(useLine(root)))
+	fmt.Fprintf(&b, ".TH RETIME 1 \"\" \"retime %s\" \"User Commands\"\n.ad l\n", roff.Escape(root.Version))
+	fmt.Fprintf(&b, ".SH NAME\nretime \\- %s\n", roff.Escape(lowerFirst(root.Short)))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.nf\n%s\n", roff.Escape(useLine(root)))
 	groups := verbGroups(root)
 	for _, g := range groups {
 		for _, v := range g.verbs {
-			fmt.Fprintf(&b, "%s\n", roff(useLine(v)))
+			fmt.Fprintf(&b, "%s\n", roff.Escape(useLine(v)))
 		}
 	}
 	b.WriteString(".fi\n.SH DESCRIPTION\n")
@@ -61,7 +62,7 @@ func writeMan(w io.Writer, root *cobra.Command) error {
 
 // manVerb describes a verb and the verbs under it.
 func manVerb(b *bytes.Buffer, v *cobra.Command) {
-	fmt.Fprintf(b, ".SS %s\n", roff(useLine(v)))
+	fmt.Fprintf(b, ".SS %s\n", roff.Escape(useLine(v)))
 	manText(b, cmp.Or(v.Long, v.Short+"."))
 	for _, g := range flagGroups(v) {
 		manFlags(b, g)
@@ -87,7 +88,7 @@ func useLine(v *cobra.Command) string {
 // manFlags describes each flag in a paragraph.
 func manFlags(b *bytes.Buffer, g flagGroup) {
 	for _, f := range g.flags {
-		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(synopsis(f))), roff(fullExplanation(f)))
+		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff.Escape(strings.TrimSpace(synopsis(f))), roff.Escape(fullExplanation(f)))
 	}
 }
 
@@ -104,24 +105,12 @@ func manText(b *bytes.Buffer, text string) {
 		if strings.HasPrefix(paragraph, " ") {
 			manLines(b, paragraph)
 		} else {
-			b.WriteString(roff(paragraph) + "\n")
+			b.WriteString(roff.Escape(paragraph) + "\n")
 		}
 	}
 }
 
 // manLines writes lines with their breaks.
-func manLines(b *bytes.Buffer, text string) { fmt.Fprintf(b, ".nf\n%s\n.fi\n", roff(text)) }
-
-// roff escapes text so that roff finds no command in it.
-func roff(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		if strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
-			lines[i] = `\&` + l
-		}
-	}
-	return strings.Join(lines, "\n")
-}
+func manLines(b *bytes.Buffer, text string) { fmt.Fprintf(b, ".nf\n%s\n.fi\n", roff.Escape(text)) }
 
 func lowerFirst(text string) string { return strings.ToLower(text[:1]) + text[1:] }

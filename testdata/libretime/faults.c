@@ -1,6 +1,7 @@
 /*
- * Opens and closes handles of libretime again and again, and calls it wrongly. The program's own
- * handlers of signals must still be called.
+ * Opens and closes handles of libretime again and again, and calls it wrongly: faults ROUNDS [flat]
+ * The program's own handlers of signals must still be called. With flat, memory must not grow after
+ * the first fifth of the rounds.
  */
 #define _XOPEN_SOURCE 700
 #include <libretime.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 40, HEIGHT = 24, ROUNDS = 20 };
+enum { WIDTH = 40, HEIGHT = 24, GROWTH = 2048 /* KiB */ };
 
 static volatile sig_atomic_t interrupts, users;
 static char error[64];
@@ -110,11 +111,27 @@ static void one_round(unsigned char *a, unsigned char *b, unsigned char *out)
 	retime_stream_close(stream); /* with a frame left */
 }
 
-int main(void)
+/* Returns how much memory the process has that is no file's, in KiB. */
+static long anonymous(void)
+{
+	char line[256];
+	long kib = -1;
+	FILE *f = fopen("/proc/self/smaps_rollup", "r");
+	check(f != NULL, "no /proc/self/smaps_rollup");
+	while (fgets(line, sizeof line, f) != NULL)
+		sscanf(line, "Anonymous: %ld", &kib);
+	fclose(f);
+	check(kib > 0, "no line about anonymous memory");
+	return kib;
+}
+
+int main(int argc, char **argv)
 {
 	static unsigned char a[WIDTH * HEIGHT], b[WIDTH * HEIGHT], out[WIDTH * HEIGHT];
 	struct sigaction act;
-	int i;
+	int i, rounds = argc > 1 ? atoi(argv[1]) : 0, flat = argc > 2;
+	long before = 0;
+	check(rounds > 4, "faults ROUNDS [flat]");
 	memset(&act, 0, sizeof act);
 	act.sa_handler = count;
 	act.sa_flags = SA_ONSTACK;
@@ -126,13 +143,20 @@ int main(void)
 	}
 	check(retime_api_version() == RETIME_API_VERSION && retime_version()[0] != 0, "versions");
 	wrong_options();
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < rounds; i++) {
+		if (flat && i == rounds / 5)
+			before = anonymous();
 		one_round(a, b, out);
 		raise(SIGINT);
 		raise(SIGUSR1);
 	}
 	retime_clip_close(NULL);
 	retime_stream_close(NULL);
-	check(interrupts == ROUNDS && users == ROUNDS, "signals are lost");
+	check(interrupts == rounds && users == rounds, "signals are lost");
+	if (flat) {
+		long grew = anonymous() - before;
+		snprintf(error, sizeof error, "%ld KiB in %d rounds", grew, rounds - rounds / 5);
+		check(grew < GROWTH, "memory grows");
+	}
 	return 0;
 }

@@ -30,7 +30,7 @@ type Reader struct {
 	video   Video        // of the frames that Read returns
 	pending *frame.Frame // the first picture, which Open has decoded
 	fields  *fieldFilter // nil without deinterlacing
-	probe   *fieldProbe  // nil once it has seen enough
+	probe   *FieldProbe  // nil once it has seen enough
 	upright *upright     // nil if frames are not turned
 	changes changes
 	queue   packetQueue
@@ -162,7 +162,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 		r.fields, err = newFieldFilter(opt.Deinterlace, &r.video, opt.Threads, r.readDecoded)
 		r.source.Fields = av.Progressive
 	case opt.ProbeFields && !decoded.Interlaced:
-		r.probe = newFieldProbe(decoded)
+		r.probe = NewFieldProbe(decoded)
 	}
 	r.source.Video, r.changes.first = r.video, r.video
 	if err == nil && opt.Upright {
@@ -277,7 +277,13 @@ func (r *Reader) readProgressive() (*frame.Frame, error) {
 		return r.fields.read()
 	}
 	f, err := r.readDecoded()
-	if r.probe != nil && (err != nil || !r.probe.look(f)) {
+	if r.probe == nil {
+		return f, err
+	}
+	if err == nil {
+		r.probe.Look(f)
+	}
+	if err != nil || r.probe.Enough() {
 		r.endProbe()
 	}
 	return f, err
@@ -285,7 +291,7 @@ func (r *Reader) readProgressive() (*frame.Frame, error) {
 
 // endProbe logs the probe's verdict and closes the probe.
 func (r *Reader) endProbe() {
-	switch interlaced, telecined := r.probe.verdict(); {
+	switch interlaced, telecined := r.probe.Verdict(); {
 	case telecined:
 		r.log.Warn("the pictures look telecined; Input.Deinterlace telecine finds the film's own", "input", r.demuxer.name)
 	case interlaced:

@@ -13,7 +13,6 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/fault"
 	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/media"
 	"retime/testdata/scene"
@@ -317,16 +316,5 @@ func TestDryRun(t *testing.T) {
 	report := mustRun(t, o)
 	if report.Conversion != nil || len(found) != 1 || found[0].First.Number != 3 || found[0].Time != 0.125 {
 		t.Errorf("found %v, %+v", found, report)
-	}
-}
-
-// Interlaced video has to be deinterlaced first: restore refuses it, as conversions do.
-func TestInterlacedIsRefused(t *testing.T) {
-	for _, filter := range []string{"tinterlace=mode=interleave_top,setfield=tff", "telecine=pattern=23,setfield=tff"} {
-		in := film(t, "in.mkv", "-vf", filter, "-c:v", "ffv1", "-flags", "+ildct+ilme", "-field_order", "tt")
-		o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: in + ".nut"}}, Damage: frames(t, "3")}
-		if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "interlaced") {
-			t.Errorf("%s: %v", filter, err)
-		}
 	}
 }

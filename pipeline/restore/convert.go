@@ -96,7 +96,7 @@ func (r *restoration) run(ctx context.Context, sink pipeline.Sink, s synth.Synth
 	line := r.clip.Line(weaver, s)
 	err := line.RunSchedule(ctx, source, &r.clip.Plan.Passes[0], r.schedule(0), stages.Whole())
 	result := line.Result()
-	result.Sources, result.Frames, result.Made = source.Frames(), weaver.Frames(), weaver.Made()
+	result.Sources, result.Frames = source.Frames(), weaver.Frames()
 	return result, err
 }
 

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"retime/frame"
@@ -173,10 +174,9 @@ func (d *fieldDetector) close() {
 }
 
 func (d *fieldDetector) add(f *frame.Frame) error {
-	if err := d.top.add(fields.View(f, fields.Top)); err != nil {
-		return err
-	}
-	return d.bottom.add(fields.View(f, fields.Bottom))
+	bottom := make(chan error, 1)
+	go func() { bottom <- d.bottom.add(fields.View(f, fields.Bottom)) }()
+	return errors.Join(d.top.add(fields.View(f, fields.Top)), <-bottom)
 }
 
 // finish returns the findings of both detectors: damage to a frame if both have found it, else to a field,

@@ -156,6 +156,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	}
 	convert := o.Convert
 	passed, last := convert.Hooks.Record, int64(-1)
+	synthesized := map[int64]bool{} // frames of the output
 	convert.Hooks.Record = func(r pipeline.Record) {
 		if passed != nil {
 			passed(r)
@@ -168,11 +169,18 @@ func run(ctx context.Context, o Options) (*Report, error) {
 			report.Made++
 			last = m.frame
 		}
+		if r.Method.Made() {
+			synthesized[m.frame] = true
+		}
 		if o.Log != nil {
 			o.Log(p.entry(m, r))
 		}
 	}
 	report.Conversion, err = restore(ctx, convert, &p.repairs, s.stamps, o.SmartCopy)
+	if c := report.Conversion; c != nil { // its line counts pictures, and may make some twice
+		c.Made = int64(len(synthesized))
+		c.Held = report.Made - c.Made
+	}
 	return report, err
 }
 

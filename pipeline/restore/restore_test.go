@@ -210,7 +210,9 @@ func TestGapOverACut(t *testing.T) {
 	f.Close()
 	o := options(t, name)
 	o.Damage = frames(t, "6-9")
-	mustRun(t, o)
+	if r := mustRun(t, o); r.Made != 4 || r.Conversion.Made != 0 || r.Conversion.Held != 4 {
+		t.Errorf("%d rebuilt, %d of them made and %d held", r.Made, r.Conversion.Made, r.Conversion.Held)
+	}
 	truth, _ := readAll(t, name)
 	got, _ := readAll(t, o.Convert.Output.File)
 	for i, want := range map[int]int{6: 5, 7: 5, 8: 10, 9: 10} {

@@ -175,8 +175,8 @@ func TestWeave(t *testing.T) {
 					want = append(want, inserted)
 				}
 			}
-			if len(kept.frames) != len(want) || to.Made() != 6 || s.Frames() != count {
-				t.Fatalf("%d frames, %d made, want %v", len(kept.frames), to.Made(), want)
+			if len(kept.frames) != len(want) || to.Frames() != int64(len(want)) || s.Frames() != count {
+				t.Fatalf("%d frames of %d, want %v", len(kept.frames), s.Frames(), want)
 			}
 			for i, f := range kept.frames {
 				n, lost := want[i], Both

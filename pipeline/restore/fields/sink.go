@@ -18,7 +18,6 @@ type Sink struct {
 	first    *frame.Frame // the first picture of a frame that has two
 	from     *big.Rat     // its time
 	frames   int64        // written
-	made     int64        // of those, frames with a field that is no input's
 }
 
 // NewSink returns a sink of the pictures of w, which a Source delivers and others are made
@@ -30,9 +29,6 @@ func (s *Sink) NewFrame(like *frame.Frame) (*frame.Frame, error) { return s.to.N
 
 // Frames returns how many frames have been written.
 func (s *Sink) Frames() int64 { return s.frames }
-
-// Made returns how many of the frames have fields that were made.
-func (s *Sink) Made() int64 { return s.made }
 
 // WriteFrame takes the next picture; see stages.Sink.
 func (s *Sink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
@@ -53,9 +49,6 @@ func (s *Sink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 		s.first = nil
 	}
 	defer s.pass()
-	if lost != 0 {
-		s.made++
-	}
 	if s.inserted == 0 {
 		if s.last != nil {
 			s.last.Release()

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"retime/frame"
@@ -129,11 +131,37 @@ func (c *Clip) Report(r Result, s synth.Summary, output, format string) *Report 
 	return report
 }
 
-// LogDamage warns if the input was damaged.
-func (c *Clip) LogDamage() {
-	if d := c.Source.Damage(); d != (media.Damage{}) {
-		c.Options.Hooks.Log.Warn("damage in the input", "input", c.Options.Input.File, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors)
+// LogDamage warns if the input was damaged, and names the damaged frames unless they have been mended.
+func (c *Clip) LogDamage(mended bool) {
+	d := c.Source.Damage()
+	if d == (media.Damage{}) {
+		return
 	}
+	about := []any{"input", c.Options.Input.File, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors}
+	message := "damage in the input"
+	if list := c.Source.DamagedFrames(); len(list) > 0 && !mended {
+		message += "; a restoration with Options.Detect mends the damaged frames"
+		about = append(about, "damaged", spans(list))
+	}
+	c.Options.Hooks.Log.Warn(message, about...)
+}
+
+// spans writes ascending numbers as a restoration takes them, as in "12,15-17".
+func spans(numbers []int64) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		part := strconv.FormatInt(numbers[i], 10)
+		if j > i {
+			part += "-" + strconv.FormatInt(numbers[j], 10)
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
 }
 
 func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Report {

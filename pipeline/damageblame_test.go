@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/internal/cliptest"
+	"retime/pipeline/media"
 	"retime/warp"
 )
 
@@ -44,6 +47,54 @@ func TestDamageIsNoUsage(t *testing.T) {
 		if !strings.Contains(said.String(), "its header is missing") {
 			t.Errorf("%s: said %q", name, said.String())
 		}
+	}
+}
+
+// A warning names the frames that came damaged, as a restoration takes them, and what mends them.
+func TestDamagedFramesAreNamed(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "a.mp4")
+	ffmpeg(t, "-i", writeScene(t, 128, 96, 48, 24, 1), "-c:v", "libx264", "-g", "12", "-bf", "0", whole)
+	data, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := len(data) / 3; at < len(data)*3/4; at += len(data) / 50 {
+		spoilt := bytes.Clone(data)
+		for i := range spoilt[at : at+40] {
+			spoilt[at+i] ^= 0x5a
+		}
+		input := filepath.Join(t.TempDir(), "damaged.mp4")
+		if err := os.WriteFile(input, spoilt, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var bad []int64
+		n := int64(0)
+		cliptest.Each(t, input, func(f *frame.Frame, _ media.Video) {
+			if f.Damaged {
+				bad = append(bad, n)
+			}
+			n++
+		})
+		if len(bad) == 0 {
+			continue
+		}
+		var said strings.Builder
+		o := Options{
+			Input: Input{File: input}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), "o.nut")},
+			Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		}
+		mustRun(t, o)
+		if text := said.String(); !strings.Contains(text, "damaged="+spans(bad)) || !strings.Contains(text, "Options.Detect mends") {
+			t.Errorf("%v: said %s", bad, text)
+		}
+		return
+	}
+	t.Fatal("no place that damages a frame")
+}
+
+func TestSpans(t *testing.T) {
+	if got := spans([]int64{3, 5, 6, 7, 9, 10}); got != "3,5-7,9-10" {
+		t.Error(got)
 	}
 }
 

@@ -131,7 +131,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	clip.LogDamage()
+	clip.LogDamage(false)
 	return clip.Report(r, s.Summary(), name, format), r.Partial(name)
 }
 

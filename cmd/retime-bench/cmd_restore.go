@@ -18,6 +18,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	f.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` that decides which frames are damaged, and how")
 	f.StringVar(&o.Rival, "minterpolate", "", "more `OPTIONS` for minterpolate, such as :scd=none")
 	f.StringVar((*string)(&o.Preset), "preset", "", "preset of the restoration (default best)")
+	f.BoolVar(&o.Fields, "fields", false, "weave the clips' pictures to fields, and print how well lost fields are made")
 	f.BoolVar(&o.Verbose, "verbose", false, "print each damaged frame as well")
 }
 

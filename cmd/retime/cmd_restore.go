@@ -32,7 +32,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	f.Lookup("output").Usage += " (default next to the input: clip-restored.mp4)"
 	setDefault(f, "preset", string(pipeline.Best)) // few frames are made
 	fields := f.Lookup("deinterlace")
-	fields.Usage, fields.NoOptDefVal = "off processes interlaced input as it is (default: refuse it)", ""
+	fields.Usage, fields.NoOptDefVal = "off restores interlaced frames as they are, not as fields", ""
 	definition(fields).values = []string{"off"}
 }
 
@@ -40,7 +40,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 func (o *RestoreOptions) own() []flag {
 	r := &o.restore
 	return []flag{
-		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes", heading: damageHeading, Value: numbers(&o.frames)},
+		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes; 120.t is a top field", heading: damageHeading, Value: numbers(&o.frames)},
 		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, use: readsFile, path: &o.list, Value: word(&o.list)},
 		{name: "detect", usage: "find damaged frames and replace them", heading: damageHeading, Value: boolean(&r.Detect)},
 		{name: "missing-from-numbering", usage: "fill the gaps in the numbers of an image sequence", heading: damageHeading,
@@ -53,6 +53,8 @@ func (o *RestoreOptions) own() []flag {
 			files: o.maskFiles, Value: texts(&o.masks)},
 		{name: "smart-copy", usage: "copy packets where possible, and encode only around new frames", heading: damageHeading,
 			option: "Options.SmartCopy", Value: boolean(&r.SmartCopy)},
+		{name: "field-order", arg: "FIELD", usage: "take the input as interlaced, with this field first, whatever it says", heading: inputHeading,
+			option: "Options.FieldOrder", values: []string{"top", "bottom"}, Value: word(&r.FieldOrder)},
 		{name: "max-run", arg: "N", usage: "leave runs of more than N damaged frames alone", heading: damageHeading, option: "Options.MaxRun", Value: integer(&r.MaxRun)},
 		{name: "log", arg: "FILE", usage: "write the sources of each new frame, a JSON object a line", heading: reportHeading, use: writesFile, path: &o.log, Value: word(&o.log)},
 	}

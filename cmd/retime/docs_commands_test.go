@@ -205,6 +205,7 @@ $f -i long.y4m scan/f%05d.tiff
 $f -i long.y4m -pix_fmt rgb24 scan/f%05d.dpx
 rm scan/f00007.dpx
 $f -r 24 -i long.y4m -frames:v 48 -vf telecine=pattern=23 -flags +ildct+ilme $x264 pulldown.mp4
+$f -i long.y4m -vf tinterlace=interleave_top,setfield=tff -c:v ffv1 tape.mkv
 $f -i long.y4m $x264 twos.mp4
 $f -i demo.y4m $x264 testdata/demo.mp4
 $f -i slide.y4m $x264 slide.mp4

@@ -64,6 +64,7 @@ func flagOf(option string, given *pflag.FlagSet) (name string, ok bool) {
 // advice replaces options whose flags take no value after a space, or are known by a letter.
 var advice = strings.NewReplacer(
 	"Output.File", "-o", "Output.Overwrite", "-y", "Options.Overwrite", "-y",
+	"a restoration with Options.Detect", "retime restore --detect",
 	"Input.Deinterlace telecine", "--inverse-telecine", "Input.Deinterlace off", "--deinterlace=off",
 )
 

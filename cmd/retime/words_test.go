@@ -27,6 +27,9 @@ func TestMessagesKeepTheUsersWords(t *testing.T) {
 			t.Errorf("%v: got %s, want %s", c.err, got, c.want)
 		}
 	}
+	if got := inFlags("a restoration with Options.Detect mends the damaged frames", nil); got != "retime restore --detect mends the damaged frames" {
+		t.Error(got)
+	}
 	var b bytes.Buffer
 	slog.New(newLogHandler(&b, slog.LevelInfo)).Info("pictures have no rate; Input.Rate gives it", "input", "Output.Format")
 	if want := "retime: pictures have no rate; --in-fps gives it (input Output.Format)\n"; b.String() != want {

@@ -179,7 +179,7 @@ func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeade
 	c.SetHeight(v.Height)
 	c.SetPixelFormat(format)
 	c.SetTimeBase(astiav.NewRational(int(den.Int64()), int(num.Int64())))
-	if u := opt.Unit; u != nil {
+	if u := opt.Unit; u != nil && !countsFrames(e.codec) {
 		c.SetTimeBase(astiav.NewRational(int(u.Num().Int64()), int(u.Denom().Int64())))
 	}
 	c.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
@@ -187,6 +187,9 @@ func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeade
 	c.SetThreadCount(opt.Encoder.Threads)
 	if globalHeader {
 		c.SetFlags(c.Flags().Add(astiav.CodecContextFlagGlobalHeader))
+	}
+	if e.source.Fields != av.Progressive && codesFields(e.codec.Name(), opt.Encoder.Options) {
+		c.SetFlags(c.Flags().Add(astiav.CodecContextFlagInterlacedDct).Add(astiav.CodecContextFlagInterlacedMe))
 	}
 	options, err := encoderSettings(e.codec, &opt.Encoder, e.source, format, packer.Colour())
 	if err != nil {

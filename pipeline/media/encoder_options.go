@@ -107,6 +107,25 @@ func maxCRF(codec string) int {
 	return 63
 }
 
+// codesFields reports whether an encoder with these options codes the fields of interlaced pictures, and
+// marks the pictures, if it is told so. Others go by the pictures' own marks, as FFV1 does, or leave it to
+// the container.
+func codesFields(codec string, options map[string]string) bool {
+	switch codec {
+	case "mpeg2video", "mpeg4", "libx264", "prores", "prores_aw", "prores_ks":
+		return true
+	case "dnxhd":
+		return !strings.HasPrefix(options["profile"], "dnxhr")
+	}
+	return false
+}
+
+// countsFrames reports whether an encoder takes times only as numbers of frames, at rates that the codec
+// knows. Options.Rate's grid holds all timestamps that are kept.
+func countsFrames(codec *astiav.Codec) bool {
+	return codec.ID() == astiav.CodecIDMpeg1Video || codec.ID() == astiav.CodecIDMpeg2Video
+}
+
 // prefersCRF reports whether an encoder takes a constant rate factor before a bit rate. Others
 // take the two together.
 func prefersCRF(codec string) bool {

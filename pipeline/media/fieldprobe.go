@@ -7,54 +7,58 @@ import (
 	"retime/frame"
 )
 
-// fieldProbe examines pictures that are not marked as interlaced for two fields of
+// FieldProbe examines pictures, one after the other, that are not marked as interlaced for two fields of
 // different times. It compares, where pictures move, how strongly the lines of one field
 // differ from the lines between them: in the picture itself, and with the other field
 // taken from the picture before or after. A progressive picture agrees best with itself,
 // and equally badly with both neighbours. In an interlaced one, each field is as far from
 // the other field as from that of one neighbour, and farther from that of the other, in
 // the same order in all pictures.
-type fieldProbe struct {
+type FieldProbe struct {
 	window [3]thinned // the last pictures
 	looked int
 	moved  int
 	scans  strings.Builder // how each picture but the first and the last looks, as a scan's byte
 }
 
-// How many pictures a fieldProbe examines: so many that move, but not more than
+// How many pictures a Reader has examined: so many that move, but not more than
 // probedAtMost in all.
 const (
 	probedMoving = 60
 	probedAtMost = 600
 )
 
-// newFieldProbe returns a probe for pictures like v's, nil if they are too small to tell.
-func newFieldProbe(v Video) *fieldProbe {
+// NewFieldProbe returns a probe for pictures like v's, nil if they are too small to tell.
+func NewFieldProbe(v Video) *FieldProbe {
 	if v.Height < 32 || v.Width < 32 {
 		return nil
 	}
-	return &fieldProbe{}
+	return &FieldProbe{}
 }
 
-// look examines the next picture and reports whether the probe wants more.
-func (p *fieldProbe) look(f *frame.Frame) bool {
+// Look examines the next picture. It tells of the one before whether it moves against its neighbours and,
+// if so, whether its fields are of different times.
+func (p *FieldProbe) Look(f *frame.Frame) (moves, combed bool) {
 	p.window[0], p.window[1], p.window[2] = p.window[1], p.window[2], p.window[0]
 	p.window[2].take(f)
-	p.looked++
-	if p.looked >= len(p.window) {
-		c := measureCombs(&p.window[0], &p.window[1], &p.window[2])
-		s := c.scan()
-		if s != still {
-			p.moved++
-		}
-		p.scans.WriteByte(byte(s))
+	if p.looked++; p.looked < len(p.window) {
+		return false, false
 	}
-	return p.moved < probedMoving && p.looked < probedAtMost
+	c := measureCombs(&p.window[0], &p.window[1], &p.window[2])
+	s := c.scan()
+	if s != still {
+		p.moved++
+	}
+	p.scans.WriteByte(byte(s))
+	return s != still, s == topFirst || s == bottomFirst
 }
 
-// verdict returns the probe's guess. Fields come in one order, and pictures of fields
+// Enough reports whether the pictures so far suffice for Verdict.
+func (p *FieldProbe) Enough() bool { return p.moved >= probedMoving || p.looked >= probedAtMost }
+
+// Verdict returns the probe's guess. Fields come in one order, and pictures of fields
 // come in a row.
-func (p *fieldProbe) verdict() (interlaced, telecined bool) {
+func (p *FieldProbe) Verdict() (interlaced, telecined bool) {
 	const enough = 12
 	seen := p.scans.String()
 	order, other := byte(topFirst), byte(bottomFirst)

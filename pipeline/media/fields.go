@@ -5,8 +5,11 @@ import (
 	"io"
 	"math/big"
 
+	"github.com/asticode/go-astiav"
+
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/av"
 	"retime/pipeline/timeline/rational"
 )
 
@@ -24,6 +27,16 @@ const (
 	// Telecine restores the film's frames from 3:2 pulldown and drops the repeated ones.
 	Telecine FieldMode = "telecine"
 )
+
+// TopFieldFirst reports how a Reader's frame is marked: as interlaced, and with the top field first.
+func TopFieldFirst(f *frame.Frame) (top, interlaced bool) {
+	native, ok := f.Native.(*astiav.Frame)
+	if !ok {
+		return false, false
+	}
+	order := av.FrameFieldOrder(native)
+	return order == av.TopFirst, order != av.Progressive
+}
 
 // fieldFilter makes progressive pictures of a reader's interlaced ones.
 type fieldFilter struct {

@@ -30,12 +30,30 @@ type Reader struct {
 	video   Video        // of the frames that Read returns
 	pending *frame.Frame // the first picture, which Open has decoded
 	fields  *fieldFilter // nil without deinterlacing
-	probe   *fieldProbe  // nil once it has seen enough
+	probe   *FieldProbe  // nil once it has seen enough
 	upright *upright     // nil if frames are not turned
 	changes changes
 	queue   packetQueue
 	skim    skimming
 	found   *Measured
+	spoilt  spoilt
+}
+
+// spoilt lists damaged pictures.
+type spoilt struct {
+	midway  bool // the reader does not begin with the first picture
+	count   int64
+	numbers []int64
+}
+
+// mostSpoilt is how many damaged pictures are listed.
+const mostSpoilt = 100
+
+func (s *spoilt) add(damaged bool) {
+	if damaged && !s.midway && len(s.numbers) < mostSpoilt {
+		s.numbers = append(s.numbers, s.count)
+	}
+	s.count++
 }
 
 // changes says which changes of the stream were already logged.
@@ -151,6 +169,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 		},
 	}
 	decoded := r.video
+	r.spoilt.midway = opt.From.At != nil && opt.From.At.Sign() > 0
 	r.changes.first = r.video
 	r.changes.began = first.SampleAspectRatio()
 	var err error
@@ -162,7 +181,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 		r.fields, err = newFieldFilter(opt.Deinterlace, &r.video, opt.Threads, r.readDecoded)
 		r.source.Fields = av.Progressive
 	case opt.ProbeFields && !decoded.Interlaced:
-		r.probe = newFieldProbe(decoded)
+		r.probe = NewFieldProbe(decoded)
 	}
 	r.source.Video, r.changes.first = r.video, r.video
 	if err == nil && opt.Upright {
@@ -251,6 +270,10 @@ func (r *Reader) Attach(sink PacketSink) (detach func()) { return r.demuxer.fano
 // Damage returns how much of the input could not be read so far.
 func (r *Reader) Damage() Damage { return r.decoder.total() }
 
+// DamagedFrames returns the numbers of the frames, from 0 at the input's first, that the decoder has delivered
+// with errors so far: the first hundred of them, and none if the reader did not begin with the first frame.
+func (r *Reader) DamagedFrames() []int64 { return r.spoilt.numbers }
+
 // Jumps reports whether timestamps have jumped so far, as in interrupted recordings. The
 // reader joins them without gaps.
 func (r *Reader) Jumps() bool { return r.demuxer.times.joined() }
@@ -277,7 +300,13 @@ func (r *Reader) readProgressive() (*frame.Frame, error) {
 		return r.fields.read()
 	}
 	f, err := r.readDecoded()
-	if r.probe != nil && (err != nil || !r.probe.look(f)) {
+	if r.probe == nil {
+		return f, err
+	}
+	if err == nil {
+		r.probe.Look(f)
+	}
+	if err != nil || r.probe.Enough() {
 		r.endProbe()
 	}
 	return f, err
@@ -285,7 +314,7 @@ func (r *Reader) readProgressive() (*frame.Frame, error) {
 
 // endProbe logs the probe's verdict and closes the probe.
 func (r *Reader) endProbe() {
-	switch interlaced, telecined := r.probe.verdict(); {
+	switch interlaced, telecined := r.probe.Verdict(); {
 	case telecined:
 		r.log.Warn("the pictures look telecined; Input.Deinterlace telecine finds the film's own", "input", r.demuxer.name)
 	case interlaced:
@@ -323,6 +352,7 @@ func (r *Reader) wrap(p *fetched) (*frame.Frame, error) {
 	}
 	r.source.captions.add(f, r.demuxer.seconds(f.Pts()))
 	damaged := av.FrameDamaged(f)
+	r.spoilt.add(damaged)
 	out, err := r.planar.Frame(f, f.Pts(), r.decoder.clock.length(f))
 	if err != nil {
 		return nil, r.demuxer.bad(err)

@@ -6,8 +6,10 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/restore/fields"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
 )
 
 // restoration is a clip along with the repairs to make in it.
@@ -22,8 +24,7 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 	t := &o.Timing
 	switch {
 	case t.Rate.Value != nil || t.Slow != nil || t.Fit != nil || t.From != nil || t.To != nil || t.Curve != nil || t.Shutter != nil,
-		o.Synthesis.Duplicates == pipeline.RetimeDuplicates,
-		o.Input.Deinterlace != pipeline.RefuseFields && o.Input.Deinterlace != pipeline.IgnoreFields:
+		o.Synthesis.Duplicates == pipeline.RetimeDuplicates:
 		return nil, fault.New(fault.Usage, "repairs do not change the timing; convert before or after")
 	case o.Output.File == "":
 		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
@@ -63,11 +64,10 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 		return nil, err
 	}
 	defer writer.Abort()
-	line := r.clip.Line(pipeline.EncoderSink(writer.Encoder), s)
-	if err := line.RunSchedule(ctx, r.clip.Source, &r.clip.Plan.Passes[0], r.schedule(0), stages.Whole()); err != nil {
+	result, err := r.run(ctx, pipeline.EncoderSink(writer.Encoder), s)
+	if err != nil {
 		return nil, err
 	}
-	result := line.Result()
 	if result.Frames == 0 && result.Cutoff == nil {
 		return nil, fault.New(fault.Usage, "every frame of %q is to be replaced; none is left to make them from", o.Input.File)
 	}
@@ -76,8 +76,28 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 	if err != nil {
 		return nil, err
 	}
-	r.clip.LogDamage()
+	r.clip.LogDamage(r.repairs.detected)
 	return r.clip.Report(result, s.Summary(), name, format), result.Partial(name)
+}
+
+// run makes all frames and passes them to sink.
+func (r *restoration) run(ctx context.Context, sink pipeline.Sink, s synth.Synthesizer) (pipeline.Result, error) {
+	w := r.repairs.weave
+	if w == nil {
+		line := r.clip.Line(sink, s)
+		err := line.RunSchedule(ctx, r.clip.Source, &r.clip.Plan.Passes[0], r.schedule(0), stages.Whole())
+		return line.Result(), err
+	}
+	source := fields.NewSource(r.clip.Source, w, r.clip.Options.Compute.Workers())
+	defer source.Close()
+	weaver := fields.NewSink(sink, w)
+	defer weaver.Close()
+	r.clip.Plan.Clock = timeline.NewStatedClock(source.Video())
+	line := r.clip.Line(weaver, s)
+	err := line.RunSchedule(ctx, source, &r.clip.Plan.Passes[0], r.schedule(0), stages.Whole())
+	result := line.Result()
+	result.Sources, result.Frames = source.Frames(), weaver.Frames()
+	return result, err
 }
 
 func (r *restoration) writerOptions(s synth.Synthesizer) media.WriterOptions {

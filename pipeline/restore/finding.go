@@ -35,12 +35,48 @@ type Place struct {
 	Number   int64
 	Time     *big.Rat  // nil for a number or a timecode
 	Timecode *Timecode // nil for a number or a time
+	Field    Field     // the part of an interlaced frame that is meant
+}
+
+// Field is one field of an interlaced frame, or both.
+type Field string
+
+// The fields. The top field holds line 0 and every second line from there.
+const (
+	BothFields  Field = ""
+	TopField    Field = "top"
+	BottomField Field = "bottom"
+)
+
+// fieldMarks are what follows a place that is a field.
+var fieldMarks = map[string]Field{".t": TopField, ".b": BottomField}
+
+// mark returns what follows the place of f.
+func (f Field) mark() string {
+	for mark, field := range fieldMarks {
+		if field == f {
+			return mark
+		}
+	}
+	return ""
 }
 
 // ParsePlace reads a number, a time such as "12.5", "mm:ss.frac" or "hh:mm:ss.frac", or
 // a timecode such as "hh:mm:ss:ff" or "hh:mm:ss;ff". Text with neither point nor colon
-// is a number. Errors are of kind fault.Usage.
+// is a number. A field of the frame has ".t", for the top field, or ".b" after it. Errors are of
+// kind fault.Usage.
 func ParsePlace(s string) (Place, error) {
+	for mark, field := range fieldMarks {
+		if frame, ok := strings.CutSuffix(s, mark); ok {
+			p, err := parseFrame(frame)
+			p.Field = field
+			return p, err
+		}
+	}
+	return parseFrame(s)
+}
+
+func parseFrame(s string) (Place, error) {
 	if strings.Contains(s, ";") || strings.Count(s, ":") == 3 {
 		t, err := ParseTimecode(s)
 		return Place{Timecode: &t}, err
@@ -51,7 +87,7 @@ func ParsePlace(s string) (Place, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 || n > maxNumber || strings.HasPrefix(s, "+") {
-		return Place{}, fault.New(fault.Usage, "frame %q: want a number from 0, a time such as 12.5 or mm:ss.frac, or a timecode such as hh:mm:ss:ff", s)
+		return Place{}, fault.New(fault.Usage, "frame %q: want a number from 0, a time such as 12.5 or mm:ss.frac, or a timecode such as hh:mm:ss:ff, with .t or .b for one field", s)
 	}
 	return Place{Number: n}, nil
 }
@@ -60,16 +96,17 @@ func ParsePlace(s string) (Place, error) {
 const maxNumber = 1 << 42
 
 func (p Place) String() string {
+	mark := p.Field.mark()
 	if p.Timecode != nil {
-		return p.Timecode.String()
+		return p.Timecode.String() + mark
 	}
 	if p.Time != nil {
-		return p.Time.FloatString(6)
+		return p.Time.FloatString(6) + mark
 	}
-	return strconv.FormatInt(p.Number, 10)
+	return strconv.FormatInt(p.Number, 10) + mark
 }
 
-// Finding is damage to one frame or to successive frames.
+// Finding is damage to one frame or to successive frames, or to the same field of each of them.
 type Finding struct {
 	First, Last Place
 	Kind        Kind
@@ -98,6 +135,9 @@ func parseSpan(s string) (first, last Place, err error) {
 	}
 	if (first.Time == nil) != (last.Time == nil) || (first.Timecode == nil) != (last.Timecode == nil) {
 		return first, last, fault.New(fault.Usage, "%q: both ends are numbers, or times, or timecodes", s)
+	}
+	if first.Field != last.Field {
+		return first, last, fault.New(fault.Usage, "%q: both ends are frames, or the same field: 20.t-24.t are five top fields", s)
 	}
 	if first.Number > last.Number || first.Time != nil && first.Time.Cmp(last.Time) > 0 {
 		return first, last, fault.New(fault.Usage, "%q: the end comes before the beginning", s)
@@ -131,6 +171,9 @@ func ParseInsert(s string) ([]Finding, error) {
 		p, err := ParsePlace(strings.TrimSpace(part[:at]))
 		if err != nil {
 			return nil, err
+		}
+		if p.Field != BothFields {
+			return nil, fault.New(fault.Usage, "%q: only whole frames are inserted", part)
 		}
 		n, err := parseCount(part[at+1:])
 		if err != nil {

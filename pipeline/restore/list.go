@@ -13,7 +13,8 @@ import (
 // ListHeader explains the columns of a list to its editor.
 const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h or insert=N
 # Delete a line to leave its frames as they are; add lines for others. Only the
-# first column is needed: a number from 0, a time, a timecode, or two of them with a dash.
+# first column is needed: a number from 0, a time, a timecode, or two of them with a dash,
+# each with .t or .b behind it for the top or the bottom field alone.
 # Nothing is inserted after a jump unless the # before insert= is deleted.
 `
 
@@ -39,7 +40,7 @@ const maxFindings = 1 << 20
 //	200        gap       1.000  8.333333  insert=2
 //
 // The first column names a frame, or the first and the last of several, by number from 0, time or
-// timecode; the others are optional. Score and time only inform the reader. With insert, frames are
+// timecode, or one field of them, as ParsePlace reads it; the others are optional. Score and time only inform the reader. With insert, frames are
 // inserted after the named one, which stays. Gaps and jumps without insert are not repaired. Blank
 // lines and comments after # are skipped. Errors are of kind fault.BadData and name the line.
 func ParseList(r io.Reader) ([]Finding, error) {
@@ -95,6 +96,9 @@ func parseLine(fields []string) (f Finding, err error) {
 		default:
 			return f, fmt.Errorf("%q: want frames, kind, score, time, and region= or insert=", text)
 		}
+	}
+	if f.Insert > 0 && f.First.Field != BothFields {
+		return f, fmt.Errorf("insert=%d: only whole frames are inserted", f.Insert)
 	}
 	if f.Insert > 0 && f.Region != nil {
 		return f, fmt.Errorf("insert=%d: an inserted frame has no region", f.Insert)

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math/big"
-	"slices"
 	"sort"
 
-	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 )
@@ -30,6 +28,10 @@ type Options struct {
 	// MissingFromNumbering makes frames for the gaps in the numbering of an image
 	// sequence.
 	MissingFromNumbering bool
+	// FieldOrder is the field that comes first in interlaced frames, whatever they are marked as;
+	// empty to restore those as fields that are marked as interlaced, in the order that they
+	// state. Input.Deinterlace "off" restores all as frames.
+	FieldOrder Field
 	// MaxRun is the largest number of frames in a row to make; longer runs stay
 	// unchanged. 0 for DefaultMaxRun.
 	MaxRun int
@@ -65,14 +67,18 @@ type Entry struct {
 	Kind   Kind    `json:"kind"`
 	Score  float64 `json:"score"`  // the finding's
 	Region bool    `json:"region"` // only a part was replaced
+	// Field is the field that was made of an interlaced frame; empty if the frame was made as one.
+	Field Field `json:"field,omitempty"`
 	// The fields below are as in pipeline.Record; Neighbours are numbers in the input.
-	Neighbours []int64         `json:"neighbours"`
-	Phase      float64         `json:"phase"`
-	Method     pipeline.Method `json:"method"`
-	Confidence float64         `json:"confidence"`
-	Holes      float64         `json:"holes"`
-	Error      float64         `json:"error"`
-	Cut        bool            `json:"cut"`
+	Neighbours []int64 `json:"neighbours"`
+	// NeighbourFields are the neighbours' fields, if it was made from fields.
+	NeighbourFields []Field         `json:"neighbour_fields,omitempty"`
+	Phase           float64         `json:"phase"`
+	Method          pipeline.Method `json:"method"`
+	Confidence      float64         `json:"confidence"`
+	Holes           float64         `json:"holes"`
+	Error           float64         `json:"error"`
+	Cut             bool            `json:"cut"`
 }
 
 // Run restores o.Convert.Input, which it reads twice, into o.Convert.Output. It copies
@@ -103,6 +109,14 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if len(o.Damage) == 0 && !o.Detect && !o.MissingFromNumbering {
 		return nil, fault.New(fault.Usage, "nothing to restore; name frames, or have damage looked for")
 	}
+	switch fields := o.Convert.Input.Deinterlace; {
+	case fields != pipeline.RefuseFields && fields != pipeline.IgnoreFields:
+		return nil, fault.New(fault.Usage, "Input.Deinterlace %s: a restoration takes off alone", fields)
+	case fields == pipeline.IgnoreFields && o.FieldOrder != BothFields:
+		return nil, fault.New(fault.Usage, "Options.FieldOrder restores fields, and Input.Deinterlace off frames; leave out one of them")
+	case o.FieldOrder != BothFields && o.FieldOrder != TopField && o.FieldOrder != BottomField:
+		return nil, fault.New(fault.Usage, "Options.FieldOrder %s: choose from top, bottom", o.FieldOrder)
+	}
 	o.Convert.Input.SequenceGaps = o.MissingFromNumbering
 	if o.Convert.Input.File == "-" {
 		name, remove, err := spool(ctx, o.Convert.Hooks.Log)
@@ -128,14 +142,21 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	if o.DryRun {
-		report.Made = int64(len(p.made))
+		report.Made = p.frames
 		return report, nil
 	}
+	if s.fields != nil {
+		if o.SmartCopy {
+			return report, fault.New(fault.Usage, "Options.SmartCopy: input %q is interlaced; leave it out to encode all frames", o.Convert.Input.File)
+		}
+	}
+	o.Convert.Input.Deinterlace = pipeline.IgnoreFields // the scan has seen to them
 	for _, f := range p.tooLong {
 		o.Convert.Hooks.Log.Warn("a run is too long to replace and is left alone; Options.MaxRun allows longer ones", "frames", fmt.Sprintf("%v-%v", f.First, f.Last))
 	}
 	convert := o.Convert
-	passed := convert.Hooks.Record
+	passed, last := convert.Hooks.Record, int64(-1)
+	synthesized := map[int64]bool{} // frames of the output
 	convert.Hooks.Record = func(r pipeline.Record) {
 		if passed != nil {
 			passed(r)
@@ -144,137 +165,23 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		if !ok {
 			return
 		}
-		report.Made++
+		if m.frame != last {
+			report.Made++
+			last = m.frame
+		}
+		if r.Method.Made() {
+			synthesized[m.frame] = true
+		}
 		if o.Log != nil {
-			o.Log(m.entry(r))
+			o.Log(p.entry(m, r))
 		}
 	}
 	report.Conversion, err = restore(ctx, convert, &p.repairs, s.stamps, o.SmartCopy)
+	if c := report.Conversion; c != nil { // its line counts pictures, and may make some twice
+		c.Made = int64(len(synthesized))
+		c.Held = report.Made - c.Made
+	}
 	return report, err
-}
-
-// made describes a frame to make.
-type made struct {
-	source  int64 // -1 for an inserted frame
-	finding Finding
-}
-
-func (m made) entry(r pipeline.Record) Entry {
-	return Entry{
-		Frame: r.Frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Region: m.finding.Region != nil,
-		Neighbours: r.Sources, Phase: r.Phase, Method: r.Method, Confidence: r.Confidence, Holes: r.Holes, Error: r.Error, Cut: r.Cut,
-	}
-}
-
-// repairPlan is the result of planRepairs.
-type repairPlan struct {
-	repairs repairs
-	made    map[int64]made // by number in the output
-	tooLong []Finding
-}
-
-// planRepairs turns the findings into repairs.
-func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
-	bad := map[int64]Finding{} // by number; damage to a whole frame overrides damage to a part
-	inserts := map[int64]Finding{}
-	regions := map[int64][]*Region{}
-	for i := range s.findings {
-		f := &s.findings[i]
-		first, last, err := s.span(f)
-		if err != nil {
-			return nil, err
-		}
-		switch {
-		case !f.repairs():
-			continue
-		case f.Insert > 0:
-			if last == int64(len(s.stamps))-1 {
-				return nil, fault.New(fault.Usage, "frames cannot be inserted after frame %d, which is the last", last)
-			}
-			inserts[last] = *f
-			continue
-		case f.Region != nil:
-			if err := f.Region.check(s.video.Width, s.video.Height); err != nil {
-				return nil, err
-			}
-		}
-		for n := first; n <= last; n++ {
-			if old, ok := bad[n]; !ok || f.Region == nil && old.Region != nil {
-				bad[n] = *f
-			}
-			if f.Region != nil {
-				regions[n] = append(regions[n], f.Region)
-			}
-		}
-	}
-	p := &repairPlan{repairs: repairs{frames: map[int64]frame.Image[uint8]{}, insert: map[int64]int{}}, made: map[int64]made{}}
-	p.dropLong(bad, inserts, o.MaxRun)
-	if len(bad) == len(s.stamps) {
-		kind := fault.Usage
-		if o.Detect { // the user has not named them
-			kind = fault.BadData
-		}
-		return nil, fault.New(kind, "all %d frames are damaged; none is left to make them from", len(bad))
-	}
-	p.repairs.numbers = s.outputNumbers(inserts)
-	drawn := masks{width: s.video.Width, height: s.video.Height, drawn: map[string]frame.Image[uint8]{}}
-	var out int64
-	for n := range int64(len(s.stamps)) {
-		if f, ok := bad[n]; ok {
-			p.made[out] = made{n, f}
-			p.repairs.frames[s.stamps[n]] = frame.Image[uint8]{}
-			if f.Region != nil {
-				p.repairs.frames[s.stamps[n]] = drawn.of(regions[n])
-			}
-		}
-		out++
-		if f, ok := inserts[n]; ok {
-			p.repairs.insert[s.stamps[n]] = f.Insert
-			for range f.Insert {
-				p.made[out] = made{-1, f}
-				out++
-			}
-		}
-	}
-	return p, nil
-}
-
-// dropLong removes from bad and inserts the runs that are longer than limit.
-func (p *repairPlan) dropLong(bad, inserts map[int64]Finding, limit int) {
-	var numbers []int64
-	for n := range bad {
-		numbers = append(numbers, n)
-	}
-	for n := range inserts {
-		if _, ok := bad[n]; !ok {
-			numbers = append(numbers, n)
-		}
-	}
-	slices.Sort(numbers)
-	for i := 0; i < len(numbers); {
-		j, length := i, 0
-		for ; j < len(numbers); j++ {
-			n := numbers[j]
-			_, lost := bad[n]
-			// A frame that stays ends a run, even if frames are missing after it.
-			if j > i && (n != numbers[j-1]+1 || !lost) {
-				break
-			}
-			if lost {
-				length++
-			}
-			length += inserts[n].Insert
-		}
-		if length > limit {
-			first, last := Place{Number: numbers[i]}, Place{Number: numbers[j-1]}
-			p.tooLong = append(p.tooLong, Finding{First: first, Last: last, Kind: Listed, Score: 1})
-			for _, n := range numbers[i:j] {
-				delete(bad, n)
-				delete(inserts, n)
-			}
-		}
-		i = j
-	}
 }
 
 // span returns the numbers of the first and the last frame of f, and stores them and their time in
@@ -286,10 +193,14 @@ func (s *inputScan) span(f *Finding) (first, last int64, err error) {
 	if last, err = s.number(f.Last); err != nil {
 		return first, last, err
 	}
+	if f.First.Field != BothFields && s.fields == nil {
+		return first, last, fault.New(fault.Usage, "%v: the frames are not marked as interlaced, or are taken as they are, and so have no fields; Options.FieldOrder says which one comes first", f.First)
+	}
 	if first > last { // timecodes may run past midnight, so parseSpan does not compare them
 		return first, last, fault.New(fault.Usage, "%v-%v: the end comes before the beginning", f.First, f.Last)
 	}
-	f.First, f.Last, f.Time = Place{Number: first}, Place{Number: last}, s.seconds(first)
+	field := f.First.Field
+	f.First, f.Last, f.Time = Place{Number: first, Field: field}, Place{Number: last, Field: field}, s.seconds(first)
 	return first, last, nil
 }
 

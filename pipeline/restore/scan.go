@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -18,7 +19,8 @@ type inputScan struct {
 	stamps   []int64 // timestamps of the frames
 	length   int64   // of the last frame, in the unit of stamps
 	findings []Finding
-	numbers  []int // of the files of an image sequence; nil for other input
+	numbers  []int       // of the files of an image sequence; nil for other input
+	fields   *interlaced // nil if frames are restored as they are
 }
 
 // scan reads the input once.
@@ -43,9 +45,16 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	if s.numbers == nil && o.MissingFromNumbering {
 		return nil, fault.New(fault.Usage, "Options.MissingFromNumbering: input %q is no image sequence, such as frames/%%05d.dpx", c.Input.File)
 	}
-	var d *detector
+	probe := media.NewFieldProbe(s.video)
+	switch {
+	case c.Input.Deinterlace != pipeline.RefuseFields:
+		probe = nil
+	case s.video.Interlaced || o.FieldOrder != BothFields:
+		s.fields, probe = &interlaced{order: o.FieldOrder, probe: probe}, nil
+	}
+	var d detection
 	if o.Detect {
-		if d, err = newDetector(o); err != nil {
+		if d, err = newDetection(o, s.fields != nil); err != nil {
 			return nil, err
 		}
 		defer d.close()
@@ -59,6 +68,12 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 		}
 		s.stamps = append(s.stamps, f.PTS)
 		s.length = f.Duration
+		if s.fields != nil {
+			s.fields.add(f)
+		}
+		if probe != nil && !probe.Enough() {
+			probe.Look(f)
+		}
 		if d != nil {
 			err = d.add(f)
 		}
@@ -66,6 +81,9 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+	if probe != nil {
+		warnOfFields(o, probe)
 	}
 	// A picture that cannot be decoded is missing as well. Timestamps count from the first file's
 	// number.
@@ -99,19 +117,43 @@ func missing(numbers []int) (found []Finding) {
 	return found
 }
 
+// warnOfFields warns if the pictures look interlaced although they are not marked so.
+func warnOfFields(o *Options, probe *media.FieldProbe) {
+	switch interlaced, telecined := probe.Verdict(); {
+	case telecined:
+		o.Convert.Hooks.Log.Warn("the pictures look telecined, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Convert.Input.File)
+	case interlaced:
+		o.Convert.Hooks.Log.Warn("the pictures look interlaced, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Convert.Input.File)
+	}
+}
+
+// detection finds damage in frames that come in order.
+type detection interface {
+	add(f *frame.Frame) error
+	finish(stamps []int64) []Finding
+	close()
+}
+
+func newDetection(o *Options, fields bool) (detection, error) {
+	if fields {
+		return newFieldDetector(o)
+	}
+	return newDetector(o)
+}
+
 // outputNumbers returns the numbers of the output's files if the input is an image sequence, else
 // nil. The frames of the input keep their numbers and the inserted ones take free numbers in
 // between; if there are too few, all frames count on from the first.
-func (s *inputScan) outputNumbers(inserts map[int64]Finding) (out []int) {
+func (s *inputScan) outputNumbers(inserts map[int64]int) (out []int) {
 	for i, n := range s.numbers {
 		out = append(out, n)
-		for k := range inserts[int64(i)].Insert {
+		for k := range inserts[int64(i)] {
 			out = append(out, n+1+k)
 		}
 		if i+1 < len(s.numbers) && out[len(out)-1] >= s.numbers[i+1] {
 			total := len(s.numbers)
-			for _, f := range inserts {
-				total += f.Insert
+			for _, n := range inserts {
+				total += n
 			}
 			out = out[:0]
 			for k := range total {

@@ -25,6 +25,11 @@ type repairs struct {
 	// numbers are the numbers of the output's files, if the output is an image
 	// sequence; nil to count from 1.
 	numbers []int
+	// weave says how interlaced frames become the pictures whose timestamps these are; nil for
+	// frames as they are.
+	weave *weave
+	// detected is set if damage was looked for, and so frames that the decoder called damaged are among them.
+	detected bool
 }
 
 // bad reports whether the frame at a timestamp is replaced.

@@ -192,6 +192,17 @@ func TestSmartCopyMakesTheSameFrames(t *testing.T) {
 	}
 }
 
+// Frames that are made once more as neighbours of other damage count once.
+func TestSmartCopyCounts(t *testing.T) {
+	o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: film(t, "a.mkv", "-c:v", "ffv1", "-level", "3", "-g", "1")},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU}}, SmartCopy: true}
+	o.Convert.Output.File = filepath.Join(t.TempDir(), "out.mkv")
+	o.Damage = frames(t, "30,32,34")
+	if r := mustRun(t, o); r.Made != 3 || r.Conversion.Made != 3 || r.Conversion.Held != 0 {
+		t.Errorf("%d rebuilt, %d of them made and %d held", r.Made, r.Conversion.Made, r.Conversion.Held)
+	}
+}
+
 // Missing frames are inserted between copied ones.
 func TestSmartCopyInserts(t *testing.T) {
 	for _, c := range []struct {

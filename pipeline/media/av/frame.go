@@ -41,8 +41,12 @@ func FrameDamaged(f *astiav.Frame) bool { return C.frame_damaged(raw(f)) != 0 }
 // FieldOrder says which field of a picture is shown first (AVFieldOrder).
 type FieldOrder int
 
-// Progressive is the order of pictures without fields.
-const Progressive = FieldOrder(C.AV_FIELD_PROGRESSIVE)
+// The orders that frames have: Progressive for pictures without fields, TopFirst for lines in their places
+// of which the top field's are shown first.
+const (
+	Progressive = FieldOrder(C.AV_FIELD_PROGRESSIVE)
+	TopFirst    = FieldOrder(C.AV_FIELD_TB)
+)
 
 // FrameFieldOrder returns f's field order (AV_FRAME_FLAG_INTERLACED and
 // AV_FRAME_FLAG_TOP_FIELD_FIRST; AVFrame.interlaced_frame and top_field_first in older versions).

@@ -25,6 +25,7 @@ type Options struct {
 	Rival   string // more options for minterpolate, such as :scd=none
 	Preset  pipeline.Preset
 	Verbose bool // print each frame
+	Fields  bool // weave pictures to fields, and have those made anew
 }
 
 // study is the state of one Run.
@@ -45,7 +46,8 @@ func (s *study) note(format string, args ...any) {
 
 // Run spoils one frame in ten of each clip, has the damage found and repaired, and prints the table
 // of docs/restoration.md. It then leaves frames out and counts how many of the gaps are found. It
-// returns a fault.Mismatch error if the figures are worse than the limits.
+// returns a fault.Mismatch error if the figures are worse than the limits. With o.Fields, it prints the
+// table of interlaced video instead.
 func Run(ctx context.Context, out io.Writer, o Options) error {
 	clips, err := filepath.Glob(o.Clips)
 	if err != nil {
@@ -62,6 +64,9 @@ func Run(ctx context.Context, out io.Writer, o Options) error {
 	s := &study{o, out, work}
 	if s.Keep == "" {
 		s.Keep = work
+	}
+	if s.Fields {
+		return s.fields(ctx, clips)
 	}
 	table := s.table(ctx, clips)
 	if table != nil && fault.KindOf(table) != fault.Mismatch {

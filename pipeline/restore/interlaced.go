@@ -1,0 +1,233 @@
+package restore
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"retime/frame"
+	"retime/pipeline/media"
+	"retime/pipeline/restore/fields"
+)
+
+// weave is how interlaced frames become pictures.
+type weave = fields.Weave
+
+// interlaced describes the frames of an interlaced input.
+type interlaced struct {
+	order       Field  // that comes first in each frame; empty to go by the frames' marks
+	bottomFirst []bool // by the frame's number
+	looks       []look // of all frames but the last
+	probe       *media.FieldProbe
+}
+
+// look is how a frame looks among its neighbours.
+type look uint8
+
+const (
+	stands look = iota // too little moves to tell
+	oneMoment
+	twoMoments
+)
+
+// add takes the next frame. One that is not marked, among others, has the order of the one before.
+func (s *interlaced) add(f *frame.Frame) {
+	top, marked := media.TopFieldFirst(f)
+	bottom := !top
+	if n := len(s.bottomFirst); s.order != BothFields {
+		bottom = s.order == BottomField
+	} else if !marked {
+		bottom = n > 0 && s.bottomFirst[n-1]
+	}
+	s.bottomFirst = append(s.bottomFirst, bottom)
+	l := stands
+	if s.probe == nil { // so small a picture
+		l = twoMoments
+	} else if moves, combed := s.probe.Look(f); combed {
+		l = twoMoments
+	} else if moves {
+		l = oneMoment
+	}
+	if len(s.bottomFirst) > 1 {
+		s.looks = append(s.looks, l)
+	}
+}
+
+func (s *interlaced) topFirst(n int64) bool { return !s.bottomFirst[n] }
+
+// field returns which field the n-th of the stream is.
+func (s *interlaced) field(n int64) Field {
+	if s.topFirst(n/2) == (n%2 == 0) {
+		return TopField
+	}
+	return BottomField
+}
+
+// beside is how many frames on either side of damage come as two pictures: more than the schedule
+// makes others from.
+const beside = 3
+
+// weave returns how the frames become pictures for the repair of d.
+func (s *interlaced) weave(d *damage, stamps []int64) *weave {
+	w := &weave{Split: map[int64]int64{}, Lost: map[int64]fields.Set{}, Insert: map[int64]int{}, TopFirst: s.topFirst}
+	var touched []int64 // frames
+	for n := range d.bad {
+		set := fields.Top
+		if s.field(n) == BottomField {
+			set = fields.Bottom
+		}
+		w.Lost[n/2] |= set
+		touched = append(touched, n/2)
+	}
+	for n, f := range d.inserts {
+		w.Insert[n/2] = f.Insert
+		touched = append(touched, n/2, n/2+1)
+	}
+	slices.Sort(touched)
+	usual := usualStep(stamps)
+	for i := 0; i < len(touched); {
+		j := i + 1
+		for j < len(touched) && touched[j]-touched[j-1] <= 2*beside {
+			j++
+		}
+		if first, last := touched[i], touched[j-1]; !s.standsForFrames(w, first, last) {
+			for n := max(first-beside, 0); n <= min(last+beside, int64(len(stamps))-1); n++ {
+				step := usual
+				if n+1 < int64(len(stamps)) {
+					step = min(step, stamps[n+1]-stamps[n])
+				}
+				w.Split[n] = 2*stamps[n] + step
+			}
+		}
+		i = j
+	}
+	return w
+}
+
+// usualStep returns the median of the steps between timestamps.
+func usualStep(stamps []int64) int64 {
+	var steps []int64
+	for i := 1; i < len(stamps); i++ {
+		steps = append(steps, stamps[i]-stamps[i-1])
+	}
+	if len(steps) == 0 {
+		return 1
+	}
+	slices.Sort(steps)
+	return steps[len(steps)/2]
+}
+
+// How many frames that move are asked on either side of damage whether they show one moment or two, and
+// how far away they may be.
+const (
+	asked   = 3
+	askedIn = 25
+)
+
+// standsForFrames reports whether the frames around damage from first to last show one moment each, although
+// their stream is interlaced.
+func (s *interlaced) standsForFrames(w *weave, first, last int64) bool {
+	var one, two int
+	ask := func(n, step int64) {
+		found := 0
+		for range askedIn {
+			if n < 0 || n >= int64(len(s.looks)) || found == asked {
+				return
+			}
+			// A frame is judged by its neighbours, too.
+			if w.Lost[n-1]|w.Lost[n]|w.Lost[n+1] == 0 && s.looks[n] != stands {
+				found++
+				if s.looks[n] == oneMoment {
+					one++
+				} else {
+					two++
+				}
+			}
+			n += step
+		}
+	}
+	ask(first-1, -1)
+	ask(last+1, 1)
+	return one > 0 && 5*two <= one
+}
+
+// fieldDetector finds damage in the fields of frames: one detector sees the top fields, and another the
+// bottom fields.
+type fieldDetector struct{ top, bottom *detector }
+
+func newFieldDetector(o *Options) (*fieldDetector, error) {
+	top, err := newDetector(o)
+	if err != nil {
+		return nil, err
+	}
+	bottom, err := newDetector(o)
+	if err != nil {
+		top.close()
+		return nil, err
+	}
+	return &fieldDetector{top, bottom}, nil
+}
+
+func (d *fieldDetector) close() {
+	d.top.close()
+	d.bottom.close()
+}
+
+func (d *fieldDetector) add(f *frame.Frame) error {
+	bottom := make(chan error, 1)
+	go func() { bottom <- d.bottom.add(fields.View(f, fields.Bottom)) }()
+	return errors.Join(d.top.add(fields.View(f, fields.Top)), <-bottom)
+}
+
+// finish returns the findings of both detectors: damage to a frame if both have found it, else to a field,
+// gaps, and the jumps that both have found.
+func (d *fieldDetector) finish(stamps []int64) []Finding {
+	top, bottom := d.top.finish(stamps), d.bottom.finish(stamps)
+	var found []Finding
+	verdicts := [2]map[int64]Finding{spoiltFrames(top), spoiltFrames(bottom)}
+	for n := range int64(len(stamps)) {
+		t, inTop := verdicts[0][n]
+		b, inBottom := verdicts[1][n]
+		place := Place{Number: n}
+		switch {
+		case inTop && inBottom:
+			if b.Score > t.Score {
+				t = b
+			}
+		case inTop:
+			place.Field = TopField
+		case inBottom:
+			t, place.Field = b, BottomField
+		default:
+			continue
+		}
+		t.First, t.Last = place, place
+		if k := len(found) - 1; k >= 0 && found[k].Kind == t.Kind && found[k].Last == (Place{Number: n - 1, Field: place.Field}) {
+			found[k].Last, found[k].Score = place, min(found[k].Score, t.Score)
+			continue
+		}
+		found = append(found, t)
+	}
+	for _, f := range top {
+		same := func(g Finding) bool { return g.Kind == f.Kind && g.First == f.First }
+		if f.Kind == Gap || f.Kind == Jump && slices.ContainsFunc(bottom, same) {
+			found = append(found, f)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.First.Number, b.First.Number) })
+	return found
+}
+
+// spoiltFrames returns the findings that are no missing frames, by the number of each frame.
+func spoiltFrames(found []Finding) map[int64]Finding {
+	of := map[int64]Finding{}
+	for _, f := range found {
+		if f.Kind == Gap || f.Kind == Jump {
+			continue
+		}
+		for n := f.First.Number; n <= f.Last.Number; n++ {
+			of[n] = f
+		}
+	}
+	return of
+}

@@ -1,0 +1,254 @@
+package restore
+
+import (
+	"slices"
+
+	"retime/frame"
+	"retime/pipeline"
+	"retime/pipeline/fault"
+)
+
+// made describes a picture to make.
+type made struct {
+	frame   int64 // number in the output
+	source  int64 // -1 for an inserted frame
+	field   Field
+	finding Finding
+}
+
+// repairPlan is the result of planRepairs.
+type repairPlan struct {
+	repairs repairs
+	made    map[int64]made // by the number of the output's picture
+	frames  int64          // frames of the output of which at least a part is made
+	tooLong []Finding
+	input   []picture // nil if every frame is one picture
+}
+
+// picture is a frame of the input as it is delivered, or one of its fields.
+type picture struct {
+	frame int64
+	field Field
+	stamp int64 // as it is delivered
+	from  int64 // number of its first part
+	to    int64 // number of the part after its last
+}
+
+func (p *repairPlan) entry(m made, r pipeline.Record) Entry {
+	e := Entry{
+		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Region: m.finding.Region != nil, Field: m.field,
+		Neighbours: r.Sources, Phase: r.Phase, Method: r.Method, Confidence: r.Confidence, Holes: r.Holes, Error: r.Error, Cut: r.Cut,
+	}
+	if p.input == nil {
+		return e
+	}
+	e.Neighbours = nil
+	for _, n := range r.Sources {
+		q := p.input[n]
+		e.Neighbours = append(e.Neighbours, q.frame)
+		if q.field != BothFields {
+			e.NeighbourFields = append(e.NeighbourFields, q.field)
+		}
+	}
+	return e
+}
+
+// damage is what is wrong with an input, by the numbers of its parts: of frames, or of fields in the
+// order of time, two of which make a frame.
+type damage struct {
+	bad     map[int64]Finding // damage to a whole picture overrides damage to a part of it
+	regions map[int64][]*Region
+	inserts map[int64]Finding // frames that come after a part
+	parts   int64             // that a frame has
+}
+
+// collect gathers the findings.
+func (s *inputScan) collect() (*damage, error) {
+	d := &damage{bad: map[int64]Finding{}, regions: map[int64][]*Region{}, inserts: map[int64]Finding{}, parts: s.parts()}
+	for i := range s.findings {
+		f := &s.findings[i]
+		first, last, err := s.span(f)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !f.repairs():
+			continue
+		case f.Insert > 0:
+			if last == int64(len(s.stamps))-1 {
+				return nil, fault.New(fault.Usage, "frames cannot be inserted after frame %d, which is the last", last)
+			}
+			d.inserts[(last+1)*d.parts-1] = *f
+			continue
+		case f.Region != nil:
+			if err := f.Region.check(s.video.Width, s.video.Height); err != nil {
+				return nil, err
+			}
+		}
+		for n := first * d.parts; n < (last+1)*d.parts; n++ {
+			if f.First.Field != BothFields && f.First.Field != s.fields.field(n) {
+				continue
+			}
+			if old, ok := d.bad[n]; !ok || f.Region == nil && old.Region != nil {
+				d.bad[n] = *f
+			}
+			if f.Region != nil {
+				d.regions[n] = append(d.regions[n], f.Region)
+			}
+		}
+	}
+	return d, nil
+}
+
+// parts returns how many parts a frame has; see damage.
+func (s *inputScan) parts() int64 {
+	if s.fields != nil {
+		return 2
+	}
+	return 1
+}
+
+// planRepairs turns the findings into repairs.
+func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
+	d, err := s.collect()
+	if err != nil {
+		return nil, err
+	}
+	p := &repairPlan{repairs: repairs{frames: map[int64]frame.Image[uint8]{}, insert: map[int64]int{}, detected: o.Detect}, made: map[int64]made{}}
+	p.tooLong = d.dropLong(o.MaxRun)
+	if len(d.bad) == len(s.stamps)*int(d.parts) {
+		kind := fault.Usage
+		if o.Detect { // the user has not named them
+			kind = fault.BadData
+		}
+		return nil, fault.New(kind, "all %d frames are damaged; none is left to make them from", len(s.stamps))
+	}
+	inserted := map[int64]int{}
+	for n, f := range d.inserts {
+		inserted[n/d.parts] = f.Insert
+	}
+	p.repairs.numbers = s.outputNumbers(inserted)
+	if s.fields != nil {
+		p.repairs.weave = s.fields.weave(d, s.stamps)
+	}
+	s.schedule(p, d)
+	return p, nil
+}
+
+// schedule sets the pictures to make.
+func (s *inputScan) schedule(p *repairPlan, d *damage) {
+	drawn := masks{width: s.video.Width, height: s.video.Height, drawn: map[string]frame.Image[uint8]{}}
+	var out, count int64 // pictures, and frames, of the output
+	last := int64(-1)
+	add := func(m made) {
+		if m.frame = count; m.frame != last {
+			p.frames++
+			last = m.frame
+		}
+		p.made[out] = m
+	}
+	for n := range int64(len(s.stamps)) {
+		pictures := s.pictures(p.repairs.weave, n)
+		for _, q := range pictures {
+			if p.repairs.weave != nil {
+				p.input = append(p.input, q)
+			}
+			if f, field, ok := s.lost(d, q); ok {
+				add(made{source: n, field: field, finding: f})
+				p.repairs.frames[q.stamp] = frame.Image[uint8]{}
+				if f.Region != nil {
+					p.repairs.frames[q.stamp] = drawn.of(slices.Concat(d.regions[q.from], d.regions[q.to-1]))
+				}
+			}
+			out++
+		}
+		count++
+		f, ok := d.inserts[(n+1)*d.parts-1]
+		if !ok {
+			continue
+		}
+		p.repairs.insert[pictures[len(pictures)-1].stamp] = f.Insert * len(pictures)
+		for range f.Insert {
+			for _, q := range pictures {
+				add(made{source: -1, field: q.field, finding: f})
+				out++
+			}
+			count++
+		}
+	}
+}
+
+// pictures returns the pictures that frame n is delivered as.
+func (s *inputScan) pictures(w *weave, n int64) []picture {
+	if w == nil {
+		return []picture{{frame: n, stamp: s.stamps[n], from: n, to: n + 1}}
+	}
+	stamp := 2 * s.stamps[n]
+	second, split := w.Split[n]
+	if !split {
+		return []picture{{frame: n, stamp: stamp, from: 2 * n, to: 2*n + 2}}
+	}
+	return []picture{
+		{n, s.fields.field(2 * n), stamp, 2 * n, 2*n + 1},
+		{n, s.fields.field(2*n + 1), second, 2*n + 1, 2*n + 2},
+	}
+}
+
+// lost returns what is wrong with q, and the field that is lost of it.
+func (s *inputScan) lost(d *damage, q picture) (f Finding, field Field, lost bool) {
+	for n := q.from; n < q.to; n++ {
+		g, bad := d.bad[n]
+		switch {
+		case !bad:
+			continue
+		case !lost && d.parts > 1:
+			field = s.fields.field(n)
+		case lost:
+			field = BothFields
+		}
+		if !lost || f.Region != nil && g.Region == nil {
+			f = g
+		}
+		lost = true
+	}
+	return f, field, lost
+}
+
+// dropLong removes the runs of more than limit frames, and returns them.
+func (d *damage) dropLong(limit int) (tooLong []Finding) {
+	var numbers []int64
+	for n := range d.bad {
+		numbers = append(numbers, n)
+	}
+	for n := range d.inserts {
+		if _, ok := d.bad[n]; !ok {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	for i := 0; i < len(numbers); {
+		j, length := i, int64(0)
+		for ; j < len(numbers); j++ {
+			n := numbers[j]
+			_, lost := d.bad[n]
+			// A picture that stays ends a run, even if frames are missing after it.
+			if j > i && (n != numbers[j-1]+1 || !lost) {
+				break
+			}
+			if lost {
+				length++
+			}
+			length += int64(d.inserts[n].Insert) * d.parts
+		}
+		if length > int64(limit)*d.parts {
+			first, last := Place{Number: numbers[i] / d.parts}, Place{Number: numbers[j-1] / d.parts}
+			tooLong = append(tooLong, Finding{First: first, Last: last, Kind: Listed, Score: 1})
+			for _, n := range numbers[i:j] {
+				delete(d.bad, n)
+				delete(d.inserts, n)
+			}
+		}
+		i = j
+	}
+	return tooLong
+}

@@ -19,7 +19,7 @@ import (
 )
 
 // ask sends a request as the page does, but for what change changes, and returns the answer.
-func ask(t *testing.T, s *Server, method, path, body string, change func(*http.Request)) (int, http.Header, string) {
+func ask(t testing.TB, s *Server, method, path, body string, change func(*http.Request)) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))
 	if err != nil {

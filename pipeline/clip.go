@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -169,6 +170,13 @@ func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Repor
 		Width: v.Width, Height: v.Height, Format: v.Source, Result: r,
 		Elapsed: time.Since(began), Backend: s.Backend, Devices: s.Devices, Remade: s.Remade + r.Beside,
 	}
+}
+
+// Sound decodes the input's first sound from one time to another, in seconds after its start; nil if it has none.
+func (c *Clip) Sound(ctx context.Context, from, to *big.Rat) (*media.Sound, error) {
+	o := c.readerOptions()
+	o.HWDec, o.Deinterlace, o.ProbeFields = "", media.KeepFields, false
+	return media.Listen(ctx, c.Options.Input.File, o, from, to)
 }
 
 // readerOptions returns how to read the input.

@@ -98,41 +98,6 @@ func (a *Assessor) Confidence(phase Phase) frame.Image[uint8] {
 	return out
 }
 
-// windows is how many windows are as high as the picture.
-const windows = 12
-
-// WorstWindow returns the square, a twelfth of the picture high, in which a map of confidence is lowest, the
-// uppermost and leftmost of equal ones: its upper left corner, its side, and the mean there, from 0 to 1.
-func WorstWindow(confidence frame.Image[uint8]) (x, y, side int, mean float64) {
-	w, h := confidence.Width, confidence.Height
-	side = min(max(h/windows, 4), w, h)
-	columns := make([]int32, w) // sums of side rows
-	lowest := int32(math.MaxInt32)
-	for j := range h {
-		for i, v := range confidence.Row(j) {
-			columns[i] += int32(v)
-		}
-		if j >= side {
-			for i, v := range confidence.Row(j - side) {
-				columns[i] -= int32(v)
-			}
-		}
-		if j < side-1 {
-			continue
-		}
-		sum := int32(0)
-		for i, v := range columns {
-			if sum += v; i >= side {
-				sum -= columns[i-side]
-			}
-			if i >= side-1 && sum < lowest {
-				lowest, x, y = sum, i-side+1, j-side+1
-			}
-		}
-	}
-	return x, y, side, float64(lowest) / float64(255*side*side)
-}
-
 // Holes returns masks of the pixels that the flow from A and the flow from B did not
 // reach in the last call of Confidence: 255 for holes, 0 for others. The masks are
 // valid until the next call of Confidence.

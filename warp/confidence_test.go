@@ -2,7 +2,6 @@ package warp
 
 import (
 	"bytes"
-	"math"
 	"testing"
 
 	"retime/flow"
@@ -104,33 +103,6 @@ func TestMaskedBlend(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-// The worst window is where confidence is lowest, whole within the map.
-func TestWorstWindow(t *testing.T) {
-	m := frame.NewImage[uint8](97, 48)
-	for y := range m.Height {
-		for x := range m.Width {
-			m.Row(y)[x] = 200
-		}
-	}
-	if x, y, side, mean := WorstWindow(m); x != 0 || y != 0 || side != 4 || math.Abs(mean-200./255) > 1e-9 {
-		t.Errorf("even: %d, %d, %d, %f", x, y, side, mean)
-	}
-	for y := 44; y < 48; y++ {
-		for x := 93; x < 97; x++ {
-			m.Row(y)[x] = 0
-		}
-	}
-	if x, y, _, mean := WorstWindow(m); x != 93 || y != 44 || mean != 0 {
-		t.Errorf("in the corner: %d, %d, %f", x, y, mean)
-	}
-	for _, size := range [][2]int{{1, 1}, {2, 60}, {60, 2}} {
-		tiny := frame.NewImage[uint8](size[0], size[1])
-		if x, y, side, mean := WorstWindow(tiny); x != 0 || y != 0 || side != min(size[0], size[1], 5) || mean != 0 {
-			t.Errorf("%v: %d, %d, %d, %f", size, x, y, side, mean)
 		}
 	}
 }

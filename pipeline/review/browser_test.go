@@ -54,7 +54,7 @@ func doubled(input string) Clip {
 }
 
 // serve serves clips until the test ends.
-func serve(t *testing.T, o Options) *Server {
+func serve(t testing.TB, o Options) *Server {
 	t.Helper()
 	o.Program = "test"
 	if o.Segment == nil {

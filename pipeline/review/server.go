@@ -260,6 +260,7 @@ func (s *Server) routes() http.Handler {
 	clip("GET /clip/{clip}/frame", (*session).serveFrame)
 	mux.HandleFunc("GET /clip/{clip}/thumbnail", s.serveKnownThumbnail(in((*session).serveThumbnail)))
 	clip("GET /clip/{clip}/between", (*session).serveBetween)
+	clip("GET /clip/{clip}/sound", (*session).serveSound)
 	clip("GET /clip/{clip}/why", (*session).serveWhy)
 	clip("GET /clip/{clip}/drawing", (*session).serveDrawing)
 	clip("GET /clip/{clip}/mask", (*session).serveMask)

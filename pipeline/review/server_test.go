@@ -19,7 +19,7 @@ import (
 )
 
 // ask sends a request as the page does, but for what change changes, and returns the answer.
-func ask(t *testing.T, s *Server, method, path, body string, change func(*http.Request)) (int, http.Header, string) {
+func ask(t testing.TB, s *Server, method, path, body string, change func(*http.Request)) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))
 	if err != nil {
@@ -50,7 +50,7 @@ func ask(t *testing.T, s *Server, method, path, body string, change func(*http.R
 var paths = []struct{ method, path, body string }{
 	{"GET", "", ""}, {"GET", "static/app.js", ""}, {"GET", "clips", ""}, {"GET", "events", ""}, {"GET", "clip/0/", ""}, {"GET", "clip/0/state", ""}, {"GET", "clip/0/ratings", ""},
 	{"GET", "clip/0/frame?view=final&frame=0", ""}, {"GET", "clip/0/thumbnail?frame=0", ""}, {"GET", "clip/0/why?frame=0", ""}, {"GET", "clip/0/drawing?frame=1&name=1-first.png", ""},
-	{"GET", "clip/0/mask", ""}, {"GET", "clip/0/events", ""}, {"POST", "clip/0/edit", `{"do":"undo"}`}, {"POST", "clip/0/render", `{}`}, {"POST", "clip/0/cancel", `{}`}, {"POST", "clip/0/rate", `{}`},
+	{"GET", "clip/0/sound?from=0", ""}, {"GET", "clip/0/mask", ""}, {"GET", "clip/0/events", ""}, {"POST", "clip/0/edit", `{"do":"undo"}`}, {"POST", "clip/0/render", `{}`}, {"POST", "clip/0/cancel", `{}`}, {"POST", "clip/0/rate", `{}`},
 }
 
 // Nothing is answered to a request without the token, under another name, or from another site.

@@ -35,7 +35,9 @@ type session struct {
 	ratings *ratings
 	why     dissections
 	cache   *atomicfile.Dir // of optical flow; nil if the user named one
-	users   int             // requests that are being answered; the server's mu guards it
+	// listening holds an element while sound is decoded.
+	listening chan struct{}
+	users     int // requests that are being answered; the server's mu guards it
 	rendered
 
 	// accepted is the state that the maker works with. After the start, only accept uses it, which
@@ -58,7 +60,7 @@ type rendered struct {
 const cacheBytes = 64 << 20
 
 func newSession(s *Server, n int) (_ *session, err error) {
-	c := &session{server: s, index: n, clip: s.options.Clips[n], why: newDissections(), rendered: rendered{render: renderStatus{State: "idle"}}}
+	c := &session{server: s, index: n, clip: s.options.Clips[n], why: newDissections(), listening: make(chan struct{}, 1), rendered: rendered{render: renderStatus{State: "idle"}}}
 	if c.ratings = s.known[n]; c.ratings == nil {
 		c.ratings = &ratings{}
 		s.known[n] = c.ratings

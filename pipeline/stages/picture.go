@@ -54,7 +54,8 @@ type Interval struct {
 	assigned synth.Assignment
 	found    estimated
 	shot
-	job synth.Job
+	job  synth.Job
+	seen *material // that the job works with; nil if it makes nothing
 	held
 }
 

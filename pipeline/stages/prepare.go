@@ -75,7 +75,8 @@ func (r *run) announce(ctx context.Context, w *window) (err error) {
 	if made == 0 {
 		return nil
 	}
-	v.job, err = r.synth.Prepare(ctx, v.assigned, r.describe(w), made)
+	v.seen = r.describe(w)
+	v.job, err = r.synth.Prepare(ctx, v.assigned, v.seen, made)
 	return err
 }
 

@@ -45,15 +45,19 @@ type Record struct {
 
 // Place is a square of a picture, a twelfth of its height.
 type Place struct {
-	Score float64 `json:"score"` // mean confidence there, from 0 to 1
+	Score float64 `json:"score"` // from 1, for nothing wrong, to 0; 1/2 if an error of worstHalf is expected there
 	Box   [4]int  `json:"box"`   // left, top, width and height in pixels
 }
 
-// worst returns the place of a picture, whose guides were halved level times, that confidence is lowest in.
-func worst(confidence frame.Image[uint8], picture *frame.Frame, level int) *Place {
-	x, y, side, mean := warp.WorstWindow(confidence)
+// worstHalf is in grey levels, RMS.
+const worstHalf = 8
+
+// worst returns the place of a picture, whose guides were halved level times, where the largest errors are expected.
+func worst(errors frame.Image[uint32], picture *frame.Frame, level int) *Place {
+	x, y, side, rms := warp.WorstWindow(errors)
 	x, y = x<<level, y<<level
-	return &Place{rounded(mean), [4]int{x, y, min(side<<level, picture.Width-x), min(side<<level, picture.Height-y)}}
+	score := 1 / (1 + rms*rms/(worstHalf*worstHalf))
+	return &Place{rounded(score), [4]int{x, y, min(side<<level, picture.Width-x), min(side<<level, picture.Height-y)}}
 }
 
 // These bound the list of the worst frames: how many it has, and how many seconds lie between two.

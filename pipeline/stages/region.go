@@ -68,20 +68,20 @@ func (r *run) composeRegions(v *Interval) error {
 	return nil
 }
 
-// undecided returns the confidence in t's frame where nobody has decided how it is made, and full
-// confidence elsewhere.
-func (r *run) undecided(t *Target) frame.Image[uint8] {
+// undecided leaves no error in t's frame where somebody has decided how it is made.
+func (r *run) undecided(t *Target, errors frame.Image[uint32]) {
 	if len(t.decided) == 0 {
-		return t.confidence
+		return
 	}
-	m := r.cells(t.decided, true)
+	m := r.cells(t.decided, false)
 	for y := range m.Height {
-		row := m.Row(y)
-		for x, v := range t.confidence.Row(y) {
-			row[x] = max(row[x], v)
+		row := errors.Row(y)
+		for x, v := range m.Row(y) {
+			if v == 0 {
+				row[x] = 0
+			}
 		}
 	}
-	return m
 }
 
 // follow shows in dst what moves as somebody has drawn.

@@ -145,11 +145,21 @@ type assessor struct {
 	sync.Mutex
 }
 
-func (a *assessor) confidence(in warp.Interval, phase warp.Phase) frame.Image[uint8] {
+// assess returns the confidence in f, made in an interval at a phase, and if rated is set the errors that are
+// expected of it.
+func (a *assessor) assess(in warp.Interval, phase warp.Phase, f *frame.Frame, rated bool) (confidence frame.Image[uint8], errors frame.Image[uint32]) {
 	a.Lock()
 	defer a.Unlock()
 	a.Begin(in)
-	return a.Confidence(phase)
+	confidence = a.Confidence(phase)
+	if rated {
+		made := warp.Luma(f)
+		for range in.Level {
+			made = warp.Halve(made)
+		}
+		errors = a.Errors(phase, made)
+	}
+	return confidence, errors
 }
 
 // resolve decides what becomes of a frame that was made in v, and does it.
@@ -164,12 +174,15 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 		rec.Method = r.params.fallback(trust)
 	}
 	if h := &r.params.Hooks; h.ConfidenceMap != nil || h.Rate || rec.Method == decision.Blended {
-		in, err := r.between(v).Host()
+		in, err := v.seen.Host()
 		if err != nil {
 			return err
 		}
-		t.confidence = r.assessor.confidence(in, t.Phase)
-		rec.Worst = worst(r.undecided(t), f, r.scale.Level)
+		var errors frame.Image[uint32]
+		if t.confidence, errors = r.assessor.assess(in, t.Phase, f, h.Rate); h.Rate {
+			r.undecided(t, errors)
+			rec.Worst = worst(errors, f, r.scale.Level)
+		}
 	}
 	switch rec.Method {
 	case decision.Blended:

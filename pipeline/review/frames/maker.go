@@ -174,6 +174,11 @@ func (m *Maker) Video() media.Video { return m.setup().video }
 // Plan is the arithmetic of the conversion as it is now.
 func (m *Maker) Plan() *timeline.Plan { return m.setup().plan }
 
+// Sound decodes the source's first sound from one time to another, in seconds after the source's start; nil if it has none.
+func (m *Maker) Sound(ctx context.Context, from, to *big.Rat) (*media.Sound, error) {
+	return m.setup().clip.Sound(ctx, from, to)
+}
+
 // Conversion returns the options as they are now, with their defaults in place.
 func (m *Maker) Conversion() pipeline.Options { return m.setup().options }
 

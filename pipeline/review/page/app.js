@@ -7,6 +7,7 @@ import { Marks, box } from "./marks.js";
 import { Timeline } from "./timeline.js";
 import { Curve, lines } from "./curve.js";
 import { Player } from "./player.js";
+import { Sound } from "./sound.js";
 import { Panels } from "./panels.js";
 import { listen } from "./keyboard.js";
 
@@ -20,7 +21,12 @@ const stage = new Stage();
 const marks = new Marks(stage, drawn, pull);
 const timeline = new Timeline($("timeline"), (k) => player.seek(k, true));
 const curve = new Curve($("curve"), timeline, (keys) => edit({ do: "curve", keys: lines(keys) }));
-const player = new Player({ show, tick });
+const sound = new Sound((what) => { $("sound").dataset.state = what; });
+const player = new Player({ show, tick, shown: (pace) => {
+  if (pace <= 0) { sound.stop(); return; }
+  const k = Math.min(player.at, state.frames - 2);
+  sound.follow(sourceTime(player.at), (sourceTime(k + 1) - sourceTime(k)) * state.rate * pace, 1 / (state.rate * pace));
+} });
 let between = null; // the frames between the same two source frames: {of, version, promise}
 const panels = new Panels({ look, edit, overlay: (name) => { $("overlay").value = name; overlay(); }, curve, select,
   opened: () => { outlines(); marks.draw(); if (chosen("ground")) player.seek(player.at); } });
@@ -336,6 +342,7 @@ $("against").addEventListener("change", () => { if (chosen("layout") === "single
 $("zoom").addEventListener("change", arrange);
 $("overlay").addEventListener("change", overlay);
 $("pace").addEventListener("change", (e) => { player.pace = Number(e.target.value); });
+$("sound").addEventListener("change", (e) => { sound.on = e.target.checked; });
 $("loop").addEventListener("change", (e) => { player.loop = e.target.checked; });
 $("goto").addEventListener("change", (e) => player.seek(Number(e.target.value)));
 $("rate").addEventListener("change", (e) => post("rate", { on: e.target.checked }).catch(complain));

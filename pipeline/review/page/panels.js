@@ -131,17 +131,9 @@ export class Panels {
     }));
   }
 
-  // worst lists the worst places among the frames that are rated: the lowest ten, however good, and
-  // more only if they are doubtful.
+  // worst lists the worst places among the frames that are rated.
   worst(timeline) {
-    const places = [];
-    for (let k = 0; k < timeline.frames; k++) if (timeline.made(k)) places.push(k);
-    places.sort((a, b) => timeline.rating[a] - timeline.rating[b]);
-    const apart = Math.max(Math.round(this.apart ?? 12), 3), list = [];
-    for (const k of places) {
-      if (list.length >= 24) break;
-      if ((list.length < 10 || timeline.doubtful(k)) && list.every((other) => Math.abs(other - k) >= apart)) list.push(k);
-    }
+    const list = timeline.worst(Math.max(Math.round(this.apart ?? 12), 3));
     const nothing = !list.some((k) => timeline.doubtful(k));
     $("worst-none").hidden = !nothing;
     $("worst-none").textContent = timeline.known < timeline.frames ? "Nothing doubtful so far; frames are rated while nothing else is made." : "Nothing in this clip is doubtful; these are its lowest.";

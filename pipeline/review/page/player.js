@@ -13,11 +13,13 @@ export class Player {
   #timer = 0;
   #run = 0;
 
-  constructor({ show, tick }) { this.show = show; this.tick = tick; }
+  // shown is called with the pace at which frames follow each other, negative backward, once a frame of them is shown, and with 0 at a stop.
+  constructor({ show, tick, shown }) { this.show = show; this.tick = tick; this.shown = shown; }
 
   // seek goes to a frame. While somebody scrubs, frames come quickly, and well once they rest.
   seek(number, scrubbing = false) {
     this.#speed = 0;
+    this.shown(0);
     this.#button();
     this.#go(number);
     clearTimeout(this.#timer);
@@ -65,6 +67,7 @@ export class Player {
       if (next < 0 || next >= this.frames || next === this.at) { this.stop(); return; }
       this.#go(next);
       if (!await this.show(this.at, false)) { if (run === this.#run && this.#speed) this.stop(); return; }
+      if (run === this.#run && this.#speed) this.shown(this.pace * this.#speed);
       due = Math.max(due + 1000 / (this.rate * this.pace * Math.abs(this.#speed)), performance.now());
       await new Promise((done) => setTimeout(done, Math.max(due - performance.now(), 0)));
     }

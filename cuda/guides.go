@@ -19,17 +19,22 @@ type guides struct {
 	table   Buffer[uint16]
 
 	width, height, level int
-	inner                int     // number of flows between A and B
-	beyond               bool    // whether there are flows to pictures before and after
-	steady               bool    // whether these flows also show what only one neighbour has
-	outer                [2]bool // whether there is a picture before, and after
-	bending              warp.Bending
-	pictures             Buffer[byte]
-	quads                Buffer[uint32] // of the pictures
-	fixed                bool           // whether something may be still on top of the picture
-	still                Buffer[byte]
-	flows                Buffer[flow.Vec]
-	errors, trust        Buffer[uint16]
+	inner                int // number of flows between A and B
+	outside
+	pictures      Buffer[byte]
+	quads         Buffer[uint32] // of the pictures
+	fixed         bool           // whether something may be still on top of the picture
+	still         Buffer[byte]
+	flows         Buffer[flow.Vec]
+	errors, trust Buffer[uint16]
+}
+
+// outside tells what guides have beyond A and B.
+type outside struct {
+	outer   [2]bool // whether there is a picture before, and after
+	beyond  bool    // whether there are flows to both
+	steady  bool    // whether these flows also show what only one neighbour has
+	bending warp.Bending
 }
 
 // guideKernels are the kernels that work on guides.

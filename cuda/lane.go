@@ -20,7 +20,7 @@ type lane struct {
 	fader      fader
 	inpainter  inpainter
 	gaps       gaps
-	parts      []part // of these, those that the program needs
+	parts      parts // of these, those that the program needs
 
 	counters Buffer[uint64]
 	clean    bool // whether the accumulators are zero
@@ -51,7 +51,7 @@ func newLane(d *Device, program *program, p *warp.Params) (l *lane, err error) {
 		return l, err
 	}
 	l.parts = program.lane(l, p)
-	return l, openParts(l.parts, l.stream, p)
+	return l, l.parts.open(l.stream, p)
 }
 
 // close waits for the queued work and frees all memory.
@@ -64,7 +64,7 @@ func (l *lane) close() {
 	if l.last != nil {
 		_ = l.last.Close()
 	}
-	freeParts(l.parts)
+	l.parts.free()
 	l.counters.Free()
 }
 
@@ -74,7 +74,7 @@ func (l *lane) resize(to *layout) error {
 	if err := l.counters.Resize(l.stream.device, counters); err != nil {
 		return err
 	}
-	return resizeParts(l.parts, l.stream, to)
+	return l.parts.resize(l.stream, to)
 }
 
 // clear queues the fills that zero the accumulators and counters between frames, unless they are

@@ -13,7 +13,7 @@ type prepared struct {
 	ready         *Event // happens when the work that does not depend on the phase is done
 	over          *Event // happens when all frames of the previous interval are made
 
-	parts []part // that the program needs
+	parts parts // that the program needs
 }
 
 func newPrepared(s *Stream, program *program, p *warp.Params) (w *prepared, err error) {
@@ -30,7 +30,7 @@ func newPrepared(s *Stream, program *program, p *warp.Params) (w *prepared, err 
 		return w, err
 	}
 	w.parts = program.interval(w, p)
-	return w, openParts(w.parts, s, p)
+	return w, w.parts.open(s, p)
 }
 
 // close frees all memory. No work may be queued.
@@ -41,7 +41,7 @@ func (w *prepared) close() {
 			_ = e.Close()
 		}
 	}
-	freeParts(w.parts)
+	w.parts.free()
 }
 
 // beginInterval queues the work that all phases of the interval share, unless it has already.

@@ -28,7 +28,12 @@ type Synthesizer struct {
 	lanes                []*lane     // frames take turns
 	slots                slots
 
-	layout            layout
+	layout layout
+	current
+}
+
+// current is the interval that Start works on.
+type current struct {
 	in                warp.Interval
 	begun             bool // whether the work that does not depend on the phase is queued
 	intervals, frames int  // numbers so far
@@ -341,7 +346,7 @@ func (s *Synthesizer) resize(l *layout) error {
 }
 
 func (s *Synthesizer) resizeLane(i int, l *layout) error {
-	if err := resizeParts(s.prepared[i].parts, s.work, l); err != nil {
+	if err := s.prepared[i].parts.resize(s.work, l); err != nil {
 		return err
 	}
 	return s.lanes[i].resize(l)

@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"errors"
+
 	"retime/flow"
 	"retime/warp"
 )
@@ -15,11 +17,11 @@ type accelerations struct {
 	changes        Buffer[uint64]
 }
 
-func newAccelerations(s *Stream) (a accelerations, err error) {
+func (a *accelerations) open(s *Stream, _ *warp.Params) (err error) {
 	if a.gather, err = s.device.Kernel("bend", "bend_gather"); err != nil {
-		return a, err
+		return err
 	}
-	return a, upload(s, &a.credits, warp.Constants().Credit)
+	return upload(s, &a.credits, warp.Constants().Credit)
 }
 
 func (a *accelerations) free() {
@@ -28,19 +30,16 @@ func (a *accelerations) free() {
 	a.changes.Free()
 }
 
-func (a *accelerations) resize(d *Device, width, height, level int) error {
-	a.columns, a.lines = bendCells(width, height, level)
+func (a *accelerations) resize(s *Stream, to *layout) error {
+	a.columns, a.lines = bendCells(to)
 	cells := a.columns * a.lines
-	if err := a.motions.Resize(d, 2*cells); err != nil {
-		return err
-	}
-	return a.changes.Resize(d, 6*cells)
+	return errors.Join(a.motions.Resize(s.device, 2*cells), a.changes.Resize(s.device, 6*cells))
 }
 
 // bendCells returns the number of columns and of rows of cells.
-func bendCells(width, height, level int) (columns, lines int) {
-	size := cellSize(level)
-	return ceilDiv(width, size), ceilDiv(height, size)
+func bendCells(l *layout) (columns, lines int) {
+	size := cellSize(l.level)
+	return ceilDiv(l.guideWidth, size), ceilDiv(l.guideHeight, size)
 }
 
 // bend computes how far moving things are off the straight line between two frames.
@@ -54,8 +53,8 @@ type bend struct {
 	field          Buffer[flow.Vec]
 }
 
-func newBend(d *Device) (b bend, err error) {
-	return b, d.Kernels("bend", map[string]**Kernel{
+func (b *bend) open(s *Stream, _ *warp.Params) error {
+	return s.device.Kernels("bend", map[string]**Kernel{
 		"bend_move": &b.move, "bend_average": &b.average, "bend_combine": &b.combine, "bend_spread": &b.spread,
 	})
 }
@@ -70,19 +69,11 @@ func (b *bend) free() {
 // cellSize returns the side of a cell in pixels of the guides.
 func cellSize(level int) int { return 1 << (warp.Constants().CellBits - level) }
 
-func (b *bend) resize(d *Device, width, height, level int) error {
-	b.columns, b.lines = bendCells(width, height, level)
-	cells := b.columns * b.lines
-	if err := b.moved.Resize(d, 6*cells); err != nil {
-		return err
-	}
-	if err := b.means.Resize(d, 2*cells); err != nil {
-		return err
-	}
-	if err := b.cells.Resize(d, cells); err != nil {
-		return err
-	}
-	return b.field.Resize(d, width*height)
+func (b *bend) resize(s *Stream, to *layout) error {
+	b.columns, b.lines = bendCells(to)
+	cells, d := b.columns*b.lines, s.device
+	return errors.Join(b.moved.Resize(d, 6*cells), b.means.Resize(d, 2*cells), b.cells.Resize(d, cells),
+		b.field.Resize(d, to.guideWidth*to.guideHeight))
 }
 
 // measure queues the kernel that sets the accelerations from the flows and their errors.

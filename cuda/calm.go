@@ -17,8 +17,8 @@ type calm struct {
 	strengths      Buffer[uint16]
 }
 
-func newCalm(d *Device) (c calm, err error) {
-	return c, d.Kernels("calm", map[string]**Kernel{
+func (c *calm) open(s *Stream, _ *warp.Params) error {
+	return s.device.Kernels("calm", map[string]**Kernel{
 		"expect": &c.expect, "measure_strengths": &c.measure,
 		"soften_u8": &c.soften[0], "soften_u16": &c.soften[1],
 	})
@@ -31,10 +31,10 @@ func (c *calm) free() {
 	c.strengths.Free()
 }
 
-func (c *calm) resize(d *Device, to *layout) error {
+func (c *calm) resize(s *Stream, to *layout) error {
 	size := 1 << (warp.Constants().CalmBits - to.level)
 	c.columns, c.lines = ceilDiv(to.guideWidth, size), ceilDiv(to.guideHeight, size)
-	cells := c.columns * c.lines
+	cells, d := c.columns*c.lines, s.device
 	return errors.Join(c.made.resize(d, to.format, to.width, to.height),
 		c.means.Resize(d, cells), c.errors.Resize(d, cells), c.strengths.Resize(d, cells))
 }

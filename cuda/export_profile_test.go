@@ -31,7 +31,7 @@ func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes 
 		}
 		l, w := s.lanes[0], s.now()
 		var shared []step
-		if s.params.Mode == warp.Project {
+		if s.program.sampled {
 			bytes := 0
 			for _, g := range s.layout.groups[:s.layout.count] {
 				bytes += g.bytes(s.layout.format) + g.samples()*coefficientBytes
@@ -40,7 +40,7 @@ func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes 
 				return s.loader.prefilter(s.work, w.a)
 			}})
 		}
-		for _, m := range append(shared, s.preparation(w)...) {
+		for _, m := range append(shared, s.program.preparation(s, w)...) {
 			if err := measure(m.name, m.bytes, s.work, m.queue); err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
 			}
@@ -48,7 +48,7 @@ func (s *Synthesizer) Profile(phase warp.Phase, measure func(name string, bytes 
 		if err := s.work.Synchronize(); err != nil {
 			return err
 		}
-		frame := s.steps(l, w, &t.planes, phase)
+		frame := s.program.frame(s, l, w, &t.planes, phase)
 		bytes := 0
 		for _, f := range frame {
 			bytes += f.bytes

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"retime/flow"
+	"retime/warp"
 )
 
 // guesses are the motions that count at each pixel of the guides, shifted.
@@ -15,9 +16,9 @@ type guesses struct {
 	counts  Buffer[uint8]    // of a pixel's guesses
 }
 
-func newGuesses(d *Device) (g guesses, err error) {
-	g.kernel, err = d.Kernel("gather", "list_guesses")
-	return g, err
+func (g *guesses) open(s *Stream, _ *warp.Params) (err error) {
+	g.kernel, err = s.device.Kernel("gather", "list_guesses")
+	return err
 }
 
 func (g *guesses) free() {
@@ -26,9 +27,11 @@ func (g *guesses) free() {
 	g.counts.Free()
 }
 
-// resize makes room, at each pixel, for all n hypotheses and the still one.
-func (g *guesses) resize(d *Device, pixels, n int) error {
-	return errors.Join(g.motions.Resize(d, pixels*(n+1)), g.packed.Resize(d, pixels*(n+1)), g.counts.Resize(d, pixels))
+// resize makes room, at each pixel, for all hypotheses and the still one.
+func (g *guesses) resize(s *Stream, to *layout) error {
+	pixels := to.guideWidth * to.guideHeight
+	most := pixels * (len(hypotheses(to.flows, to.level)) + 1)
+	return errors.Join(g.motions.Resize(s.device, most), g.packed.Resize(s.device, most), g.counts.Resize(s.device, pixels))
 }
 
 // args appends the arguments that pass the guesses to a kernel.

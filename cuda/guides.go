@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 
 	"retime/flow"
@@ -18,33 +19,38 @@ type guides struct {
 	table   Buffer[uint16]
 
 	width, height, level int
-	inner                int     // number of flows between A and B
-	beyond               bool    // whether there are flows to pictures before and after
-	steady               bool    // whether these flows also show what only one neighbour has
-	outer                [2]bool // whether there is a picture before, and after
-	bending              warp.Bending
-	pictures             Buffer[byte]
-	quads                Buffer[uint32] // of the pictures
-	fixed                bool           // whether something may be still on top of the picture
-	still                Buffer[byte]
-	flows                Buffer[flow.Vec]
-	errors, trust        Buffer[uint16]
+	inner                int // number of flows between A and B
+	outside
+	pictures      Buffer[byte]
+	quads         Buffer[uint32] // of the pictures
+	fixed         bool           // whether something may be still on top of the picture
+	still         Buffer[byte]
+	flows         Buffer[flow.Vec]
+	errors, trust Buffer[uint16]
+}
+
+// outside tells what guides have beyond A and B.
+type outside struct {
+	outer   [2]bool // whether there is a picture before, and after
+	beyond  bool    // whether there are flows to both
+	steady  bool    // whether these flows also show what only one neighbour has
+	bending warp.Bending
 }
 
 // guideKernels are the kernels that work on guides.
 type guideKernels struct{ errors, overlay, quads *Kernel }
 
-func newGuides(s *Stream) (g guides, err error) {
+func (g *guides) open(s *Stream, _ *warp.Params) (err error) {
 	if g.kernels.errors, err = s.device.Kernel("error", "warp_error"); err != nil {
-		return g, err
+		return err
 	}
 	if g.kernels.overlay, err = s.device.Kernel("overlay", "overlay_mask"); err != nil {
-		return g, err
+		return err
 	}
 	if g.kernels.quads, err = s.device.Kernel("quad", "make_quads"); err != nil {
-		return g, err
+		return err
 	}
-	return g, upload(s, &g.table, warp.Constants().Trust)
+	return upload(s, &g.table, warp.Constants().Trust)
 }
 
 // upload resizes b and queues a copy of values to it.
@@ -70,25 +76,13 @@ func (g *guides) shape() frame.Image[flow.Vec] {
 	return frame.Image[flow.Vec]{Width: g.width, Height: g.height}
 }
 
-func (g *guides) resize(d *Device, width, height, inner int) error {
-	pixels := width * height
-	g.width, g.height, g.inner = width, height, inner
-	if err := g.pictures.Resize(d, maxPictures*pixels); err != nil {
-		return err
-	}
-	if err := g.quads.Resize(d, maxPictures*pixels); err != nil {
-		return err
-	}
-	if err := g.still.Resize(d, pixels); err != nil {
-		return err
-	}
-	if err := g.flows.Resize(d, (inner+2)*pixels); err != nil {
-		return err
-	}
-	if err := g.errors.Resize(d, (inner+2)*pixels); err != nil {
-		return err
-	}
-	return g.trust.Resize(d, (inner+2)*pixels)
+func (g *guides) resize(s *Stream, to *layout) error {
+	g.width, g.height, g.inner = to.guideWidth, to.guideHeight, to.flows
+	d, pixels := s.device, g.width*g.height
+	return errors.Join(
+		g.pictures.Resize(d, maxPictures*pixels), g.quads.Resize(d, maxPictures*pixels), g.still.Resize(d, pixels),
+		g.flows.Resize(d, (g.inner+2)*pixels), g.errors.Resize(d, (g.inner+2)*pixels), g.trust.Resize(d, (g.inner+2)*pixels),
+	)
 }
 
 // maxPictures is the largest number of guides.

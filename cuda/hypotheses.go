@@ -60,19 +60,10 @@ type cells struct {
 	guide    Buffer[byte]
 }
 
-func newShares(s *Stream) (h shares, err error) {
-	for _, k := range []struct {
-		kernel     **Kernel
-		file, name string
-	}{
-		{&h.pass, "choose", "pass_messages"}, {&h.share, "choose", "share_weights"},
-	} {
-		if *k.kernel, err = s.device.Kernel(k.file, k.name); err != nil {
-			return h, err
-		}
-	}
+func (h *shares) open(s *Stream, _ *warp.Params) error {
 	c, t := warp.Constants(), &h.tables
-	return h, errors.Join(
+	return errors.Join(
+		s.device.Kernels("choose", map[string]**Kernel{"pass_messages": &h.pass, "share_weights": &h.share}),
 		upload(s, &t.neighbourGate, c.NeighbourGate), upload(s, &t.onlyGate, c.OnlyGate),
 		upload(s, &t.penalty, c.Penalty), upload(s, &t.likelihood, c.Likelihood),
 	)
@@ -92,18 +83,19 @@ func (h *shares) free() {
 	h.weights.Free()
 }
 
-func (h *shares) resize(s *Stream, width, height, level int, list []hypothesis) (err error) {
-	columns, lines := choiceCells(width, height)
+func (h *shares) resize(s *Stream, to *layout) (err error) {
+	columns, lines := choiceCells(to.guideWidth, to.guideHeight)
+	list, pixels := hypotheses(to.flows, to.level), to.guideWidth*to.guideHeight
 	n, cells, d := len(list), columns*lines, s.device
-	h.strip = stripFor(warp.Constants().CostRadius >> level)
+	h.strip = stripFor(warp.Constants().CostRadius >> to.level)
 	if h.energy, err = d.Kernel("energy", fmt.Sprintf("energies_%d", h.strip.radius)); err != nil {
 		return err
 	}
 	return errors.Join(
 		upload(s, &h.list, list),
-		h.energies.Resize(d, n*width*height),
+		h.energies.Resize(d, n*pixels),
 		h.cells.energies.Resize(d, n*cells), h.cells.motions.Resize(d, n*cells), h.cells.sums.Resize(d, n*cells), h.cells.guide.Resize(d, cells),
-		h.weights.Resize(d, n*width*height),
+		h.weights.Resize(d, n*pixels),
 	)
 }
 

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"retime/inpaint"
+	"retime/warp"
 )
 
 // holes are the pixels of a group of planes that no neighbour shows: a mask, and a list in any
@@ -14,6 +15,33 @@ type holes struct {
 	// flag for the inpainting.
 	count, rest Arg
 	counter     Buffer[uint64]
+}
+
+// gaps are the holes of all groups.
+type gaps struct {
+	counters *Buffer[uint64] // of the frame
+	holes    [maxGroups]holes
+}
+
+func (a *gaps) open(*Stream, *warp.Params) error { return nil }
+
+func (a *gaps) resize(s *Stream, to *layout) error {
+	for i, g := range to.groups[:to.count] {
+		h := &a.holes[i]
+		if err := h.resize(s.device, g, to.format.Bytes()); err != nil {
+			return err
+		}
+		h.counter = a.counters.part(groupCounter+i, 1)
+		at := h.counter.Arg().bits
+		h.count, h.rest = Arg{at}, Arg{at + 4}
+	}
+	return nil
+}
+
+func (a *gaps) free() {
+	for i := range a.holes {
+		a.holes[i].free()
+	}
 }
 
 // clear queues a fill that empties the list. The kernels that list pixels also set the
@@ -41,24 +69,25 @@ func (h *holes) free() {
 
 // inpainter fills holes as package inpaint does.
 type inpainter struct {
+	unsized
 	propagate, blur, store [2]*Kernel // by bytes of a sample
 
 	directions Buffer[[4]int32]
 	blocks     int
 }
 
-func newInpainter(s *Stream, directions int) (p inpainter, err error) {
+func (p *inpainter) open(s *Stream, params *warp.Params) error {
 	for i, suffix := range []string{"u8", "u16"} {
 		err := s.device.Kernels("inpaint", map[string]**Kernel{
 			"propagate_" + suffix: &p.propagate[i], "blur_" + suffix: &p.blur[i], "store_" + suffix: &p.store[i],
 		})
 		if err != nil {
-			return p, err
+			return err
 		}
 	}
-	list, err := inpaint.Directions(directions)
+	list, err := inpaint.Directions(params.Directions)
 	if err != nil {
-		return p, err
+		return err
 	}
 	lines := make([][4]int32, len(list))
 	for i, d := range list {
@@ -68,7 +97,7 @@ func newInpainter(s *Stream, directions int) (p inpainter, err error) {
 		}
 	}
 	p.blocks = 4 * max(1, s.device.Info().Multiprocessors)
-	return p, upload(s, &p.directions, lines)
+	return upload(s, &p.directions, lines)
 }
 
 func (p *inpainter) free() { p.directions.Free() }

@@ -74,15 +74,14 @@ func (p *planes) stride(i int) int { return p.images[i].Stride / p.format.Bytes(
 
 // args appends the addresses of planes first to end-1 to the arguments, and zeros up to
 // four.
-func (p *planes) args(to []Arg, first, end int) []Arg {
-	for i := first; i < first+4; i++ {
-		if i < end {
-			to = append(to, p.images[i].Arg())
-		} else {
-			to = append(to, Arg{})
-		}
+func (p *planes) args(to []Arg, first, end int) []Arg { return addresses(to, p.images[first:end]) }
+
+// addresses appends those of up to four images, and zeros up to four.
+func addresses[T any](to []Arg, images []Image[T]) []Arg {
+	for _, m := range images {
+		to = append(to, m.Arg())
 	}
-	return to
+	return append(to, make([]Arg, 4-len(images))...)
 }
 
 // samples returns bytes as samples of T. In images of whole rows, the samples are always aligned.

@@ -12,9 +12,11 @@ type prepared struct {
 	accelerations accelerations
 	ready         *Event // happens when the work that does not depend on the phase is done
 	over          *Event // happens when all frames of the previous interval are made
+
+	parts parts // that the program needs
 }
 
-func newPrepared(s *Stream, p warp.Params) (w *prepared, err error) {
+func newPrepared(s *Stream, program *program, p *warp.Params) (w *prepared, err error) {
 	w = new(prepared)
 	defer func() {
 		if err != nil {
@@ -24,14 +26,11 @@ func newPrepared(s *Stream, p warp.Params) (w *prepared, err error) {
 	if w.ready, err = s.device.NewEvent(); err != nil {
 		return w, err
 	}
-	if w.over, err = s.device.NewEvent(); err != nil || p.Mode == warp.Blend {
+	if w.over, err = s.device.NewEvent(); err != nil {
 		return w, err
 	}
-	if w.guides, err = newGuides(s); err != nil || p.Mode == warp.Splat {
-		return w, err
-	}
-	w.accelerations, err = newAccelerations(s)
-	return w, err
+	w.parts = program.interval(w, p)
+	return w, w.parts.open(s, p)
 }
 
 // close frees all memory. No work may be queued.
@@ -42,19 +41,7 @@ func (w *prepared) close() {
 			_ = e.Close()
 		}
 	}
-	w.guides.free()
-	w.accelerations.free()
-}
-
-// resize makes the memory fit. No work may be queued.
-func (w *prepared) resize(d *Device, p *warp.Params, to *layout) error {
-	if p.Mode == warp.Blend {
-		return nil
-	}
-	if err := w.guides.resize(d, to.guideWidth, to.guideHeight, to.flows); err != nil || !p.Acceleration {
-		return err
-	}
-	return w.accelerations.resize(d, to.guideWidth, to.guideHeight, to.level)
+	w.parts.free()
 }
 
 // beginInterval queues the work that all phases of the interval share, unless it has already.
@@ -86,7 +73,7 @@ func (s *Synthesizer) beginInterval() error {
 	if w.a, w.b, list, err = s.residents.begin(s.work, s.joined, in, images); err != nil {
 		return err
 	}
-	if s.params.Mode == warp.Project {
+	if s.program.sampled {
 		for _, f := range []*source{w.a, w.b} {
 			if f.filtered {
 				continue
@@ -97,12 +84,12 @@ func (s *Synthesizer) beginInterval() error {
 			f.filtered = true
 		}
 	}
-	if s.params.Mode != warp.Blend {
+	if s.program.guided {
 		if err := w.guides.load(s.work, in, beyond, images, list); err != nil {
 			return err
 		}
 	}
-	for _, p := range s.preparation(w) {
+	for _, p := range s.program.preparation(s, w) {
 		if err := p.queue(); err != nil {
 			return err
 		}

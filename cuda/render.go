@@ -6,11 +6,11 @@ import (
 
 	"retime/flow"
 	"retime/warp"
-	"retime/warp/bspline"
 )
 
 // renderer samples both neighbours along the motions that count at each pixel.
 type renderer struct {
+	unsized
 	kernels map[tiling][2]*Kernel // by bytes of a sample
 	taps    Buffer[[4]float32]
 }
@@ -26,24 +26,24 @@ var tilings = []tiling{
 	{2, 0, 0}, {2, 0, 2}, {2, 1, 1}, {2, 1, 2}, {2, 2, 1},
 }
 
-// newRenderer returns a renderer. A ZwartPowell kernel has no taps.
-func newRenderer(s *Stream, order bspline.Order, kernel warp.Kernel) (r renderer, err error) {
+// open loads the kernels and, unless they sample by ZwartPowell, the taps.
+func (r *renderer) open(s *Stream, p *warp.Params) (err error) {
 	r.kernels = map[tiling][2]*Kernel{}
 	for _, t := range tilings {
 		var kernels [2]*Kernel
 		for i, suffix := range []string{"u8", "u16"} {
 			name := fmt.Sprintf("render_%d_%dx%d_%s", 1<<t.side, 1<<t.width, 1<<t.height, suffix)
 			if kernels[i], err = s.device.Kernel("render", name); err != nil {
-				return r, err
+				return err
 			}
 		}
 		r.kernels[t] = kernels
 	}
-	if kernel == warp.ZwartPowell {
-		return r, nil
+	if p.Kernel == warp.ZwartPowell {
+		return nil
 	}
-	taps := warp.Taps(order)
-	return r, upload(s, &r.taps, taps[:])
+	taps := warp.Taps(p.Order)
+	return upload(s, &r.taps, taps[:])
 }
 
 func (r *renderer) free() { r.taps.Free() }

@@ -20,14 +20,7 @@ type source struct {
 // args appends the addresses of the coefficients of planes first to end-1, margins included, padded
 // with zeros to four.
 func (c *source) args(to []Arg, first, end int) []Arg {
-	for i := first; i < first+4; i++ {
-		if i < end {
-			to = append(to, c.coefficients[i].Arg())
-		} else {
-			to = append(to, Arg{})
-		}
-	}
-	return to
+	return addresses(to, c.coefficients[first:end])
 }
 
 func (c *source) resize(d *Device, format frame.Format, width, height int, filtered bool) error {

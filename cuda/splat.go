@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 
@@ -65,32 +66,26 @@ type projection struct {
 	once, motions Buffer[flow.Vec]
 }
 
-func newProjection(d *Device) (p projection, err error) {
-	if p.splat, err = d.Kernel("splat", "splat_flow"); err != nil {
-		return p, err
+func (p *projection) open(s *Stream, _ *warp.Params) (err error) {
+	if p.splat, err = s.device.Kernel("splat", "splat_flow"); err != nil {
+		return err
 	}
-	if p.arrive, err = d.Kernel("arrive", "arrive_flow"); err != nil {
-		return p, err
+	if p.arrive, err = s.device.Kernel("arrive", "arrive_flow"); err != nil {
+		return err
 	}
-	if p.fill, err = d.Kernel("fill", "fill_nearest"); err != nil {
-		return p, err
+	if p.fill, err = s.device.Kernel("fill", "fill_nearest"); err != nil {
+		return err
 	}
-	p.median, err = d.Kernel("median", "median_motions")
-	return p, err
+	p.median, err = s.device.Kernel("median", "median_motions")
+	return err
 }
 
-func (p *projection) resize(s *Stream, width, height, flows int) error {
-	pixels := width * height
-	if err := p.sums.resize(s, pixels, flows, 2); err != nil {
-		return err
-	}
-	if err := p.known.Resize(s.device, flows*ceilDiv(height, 32)*width); err != nil {
-		return err
-	}
-	if err := p.once.Resize(s.device, (flows+1)*pixels); err != nil {
-		return err
-	}
-	return p.motions.Resize(s.device, (flows+1)*pixels)
+func (p *projection) resize(s *Stream, to *layout) error {
+	pixels, flows := to.guideWidth*to.guideHeight, to.flows+2
+	return errors.Join(
+		p.sums.resize(s, pixels, flows, 2), p.known.Resize(s.device, flows*ceilDiv(to.guideHeight, 32)*to.guideWidth),
+		p.once.Resize(s.device, (flows+1)*pixels), p.motions.Resize(s.device, (flows+1)*pixels),
+	)
 }
 
 // meanPlane returns the index of the mean motion for the given number of flows between the
@@ -141,23 +136,31 @@ func (p *projection) make(s *Stream, g *guides, phase warp.Phase, holes Arg) err
 type colours struct {
 	splat [2][4]*Kernel // by bytes of a sample, then number of planes
 	meet  [2]*Kernel
-	fade  [2]*Kernel
 
 	sums [maxGroups]sums
 }
 
-func newColours(d *Device) (c colours, err error) {
+func (c *colours) open(s *Stream, _ *warp.Params) (err error) {
 	for i, suffix := range []string{"u8", "u16"} {
 		for n := range c.splat[i] {
-			if c.splat[i][n], err = d.Kernel("splat", fmt.Sprintf("splat_%d_%s", n+1, suffix)); err != nil {
-				return c, err
+			if c.splat[i][n], err = s.device.Kernel("splat", fmt.Sprintf("splat_%d_%s", n+1, suffix)); err != nil {
+				return err
 			}
 		}
-		if err = d.Kernels("blend", map[string]**Kernel{"meet_" + suffix: &c.meet[i], "fade_" + suffix: &c.fade[i]}); err != nil {
-			return c, err
+		if c.meet[i], err = s.device.Kernel("blend", "meet_"+suffix); err != nil {
+			return err
 		}
 	}
-	return c, nil
+	return nil
+}
+
+func (c *colours) resize(s *Stream, to *layout) error {
+	for i, g := range to.groups[:to.count] {
+		if err := c.sums[i].resize(s, g.width*g.height, 2, g.end-g.first); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *colours) free() {
@@ -184,17 +187,29 @@ func (c *colours) make(s *Stream, i int, gr group, dst, a, b *planes, g *guides,
 	return s.Launch(c.meet[bytes], Cover(gr.width, gr.height, wideBlock), wideBlock, 0, args...)
 }
 
-// crossFade queues the kernel that sets the planes of a group to the blend of a and b.
+// fader blends the planes of both neighbours.
+type fader struct {
+	unsized
+	kernels [2]*Kernel // by bytes of a sample
+}
+
+func (f *fader) open(s *Stream, _ *warp.Params) error {
+	return s.device.Kernels("blend", map[string]**Kernel{"fade_u8": &f.kernels[0], "fade_u16": &f.kernels[1]})
+}
+
+func (f *fader) free() {}
+
+// make queues the kernel that sets the planes of a group to the blend of a and b.
 // If count is not 0, the kernel does so only if the number at that address equals the
 // number of samples of a plane.
-func (c *colours) crossFade(s *Stream, gr group, dst, a, b *planes, phase warp.Phase, count Arg) error {
+func (f *fader) make(s *Stream, gr group, dst, a, b *planes, phase warp.Phase, count Arg) error {
 	grid := Cover(gr.width, gr.height, wideBlock)
 	if count != (Arg{}) {
 		// The condition hardly ever holds, and a small grid checks it quickly.
 		grid.Y = min(grid.Y, 8)
 	}
 	for i := gr.first; i < gr.end; i++ {
-		err := s.Launch(c.fade[dst.format.Bytes()-1], grid, wideBlock, 0,
+		err := s.Launch(f.kernels[dst.format.Bytes()-1], grid, wideBlock, 0,
 			dst.images[i].Arg(), a.images[i].Arg(), b.images[i].Arg(), Int(dst.stride(i)), Int(gr.width), Int(gr.height),
 			Int(int(phase)), count)
 		if err != nil {

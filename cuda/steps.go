@@ -21,34 +21,41 @@ const (
 // images lists the images that an interval needs, and reports whether they include the outer guides
 // and flows.
 func (s *Synthesizer) images(in *warp.Interval) (list []rows, beyond bool) {
-	if s.params.Mode == warp.Blend {
+	if !s.program.guided {
 		return nil, false
 	}
-	project := s.params.Mode == warp.Project
-	beyond = project && in.Before != nil && in.After != nil
-	return imagesOf(in, project && s.params.Overlays, beyond), beyond
+	sampled := s.program.sampled
+	beyond = sampled && in.Before != nil && in.After != nil
+	return imagesOf(in, sampled && s.params.Overlays, beyond), beyond
 }
 
-// preparation returns the steps of the work on an interval's guides and flows.
-func (s *Synthesizer) preparation(w *prepared) []step {
-	if s.params.Mode == warp.Blend {
-		return nil
-	}
+// prepareNothing is the preparation of frames that need no motion.
+func (s *Synthesizer) prepareNothing(*prepared) []step { return nil }
+
+// prepareSplat returns the steps of the work on an interval's flows.
+func (s *Synthesizer) prepareSplat(w *prepared) []step {
 	g := &w.guides
 	pixels, pictures, n := g.width*g.height, 2, g.inner
 	if g.beyond {
 		pictures, n = pictures+2, n+2
 	}
 	bytes := pixels * (pictures + n*(vectorBytes+2*weightBytes))
-	list := []step{{"errors along the flows", bytes, func() error { return g.measure(s.work) }}}
-	if s.params.Mode == warp.Project {
-		list = append(list, step{"quads", pixels * pictures * 5, func() error { return g.findQuads(s.work) }})
+	return []step{{"errors along the flows", bytes, func() error { return g.measure(s.work) }}}
+}
+
+// prepareProject also returns those of the work on its guides.
+func (s *Synthesizer) prepareProject(w *prepared) []step {
+	g := &w.guides
+	pixels, pictures := g.width*g.height, 2
+	if g.beyond {
+		pictures += 2
 	}
-	if s.params.Mode == warp.Project && s.params.Overlays {
+	list := append(s.prepareSplat(w), step{"quads", pixels * pictures * 5, func() error { return g.findQuads(s.work) }})
+	if s.params.Overlays {
 		list = append(list, step{"overlays", pixels * (maxPictures + 1), func() error { return g.findOverlays(s.work) }})
 	}
 	if s.bending(g) {
-		bytes = pixels * 4 * (vectorBytes + weightBytes)
+		bytes := pixels * 4 * (vectorBytes + weightBytes)
 		list = append(list, step{"accelerations", bytes, func() error { return w.accelerations.measure(s.work, g) }})
 	}
 	return list
@@ -57,18 +64,12 @@ func (s *Synthesizer) preparation(w *prepared) []step {
 // bending reports whether the guides show how the motion changes.
 func (s *Synthesizer) bending(g *guides) bool { return s.params.Acceleration && g.beyond }
 
-// steps returns the steps of the work on a frame.
-func (s *Synthesizer) steps(l *lane, w *prepared, dst *planes, phase warp.Phase) []step {
-	switch s.params.Mode {
-	case warp.Project:
-		return s.project(l, w, dst, phase)
-	case warp.Splat:
-		return s.splat(l, w, dst, phase)
-	}
+// crossFade returns the steps that blend both neighbours.
+func (s *Synthesizer) crossFade(l *lane, w *prepared, dst *planes, phase warp.Phase) []step {
 	var list []step
 	for _, g := range s.layout.groups[:s.layout.count] {
 		list = append(list, step{"cross-fade of " + g.String(), 3 * g.bytes(dst.format), func() error {
-			return l.colours.crossFade(l.stream, g, dst, &w.a.planes, &w.b.planes, phase, Arg{})
+			return l.fader.make(l.stream, g, dst, &w.a.planes, &w.b.planes, phase, Arg{})
 		}})
 	}
 	return list
@@ -113,7 +114,7 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 	var inpainting []step
 	for i := 0; i < s.layout.count; i += together {
 		end := min(i+together, s.layout.count)
-		groups, h := s.layout.groups[i:end], l.holes[i:end]
+		groups, h := s.layout.groups[i:end], l.gaps.holes[i:end]
 		bytes, names := listed+bent, ""
 		for j, g := range groups {
 			bytes += 2*g.samples()*coefficientBytes + g.bytes(dst.format)
@@ -145,18 +146,18 @@ func (s *Synthesizer) splat(l *lane, w *prepared, dst *planes, phase warp.Phase)
 	guides, a, b := &w.guides, &w.a.planes, &w.b.planes
 	var list []step
 	for i, g := range s.layout.groups[:s.layout.count] {
-		h := &l.holes[i]
+		h := &l.gaps.holes[i]
 		list = append(list, step{"warping of " + g.String(), 2*guides.width*guides.height*(vectorBytes+weightBytes) + 3*g.bytes(dst.format), func() error {
 			if err := h.clear(l.stream); err != nil {
 				return err
 			}
 			return l.colours.make(l.stream, i, g, dst, a, b, guides, phase, h)
 		}}, step{"inpainting of " + g.String(), 0, func() error {
-			if err := l.inpainter.fill(l.stream, dst, s.layout.groups[i:i+1], l.holes[i:i+1]); err != nil {
+			if err := l.inpainter.fill(l.stream, dst, s.layout.groups[i:i+1], l.gaps.holes[i:i+1]); err != nil {
 				return err
 			}
 			// If nothing arrived at all, a cross-fade is the best remaining guess.
-			return l.colours.crossFade(l.stream, g, dst, a, b, phase, h.count)
+			return l.fader.make(l.stream, g, dst, a, b, phase, h.count)
 		}})
 	}
 	return list

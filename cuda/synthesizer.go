@@ -15,8 +15,9 @@ import (
 // One goroutine calls Begin for each interval, then Start for each phase. Other
 // goroutines may call Load for the next intervals.
 type Synthesizer struct {
-	device *Device
-	params warp.Params
+	device  *Device
+	params  warp.Params
+	program *program // of the mode
 
 	// work prepares intervals, copies brings frames to the host, and joined only waits for the
 	// lanes.
@@ -27,7 +28,12 @@ type Synthesizer struct {
 	lanes                []*lane     // frames take turns
 	slots                slots
 
-	layout            layout
+	layout layout
+	current
+}
+
+// current is the interval that Start works on.
+type current struct {
 	in                warp.Interval
 	begun             bool // whether the work that does not depend on the phase is queued
 	intervals, frames int  // numbers so far
@@ -60,10 +66,11 @@ func NewSynthesizer(d *Device, p warp.Params) (*Synthesizer, error) {
 	if p.Directions == 0 {
 		p.Directions = 16
 	}
-	if p.Mode != warp.Project && p.Mode != warp.Splat && p.Mode != warp.Blend {
+	program := programs[p.Mode]
+	if program == nil {
 		return nil, fmt.Errorf("mode %q makes no frames on a GPU: %w", p.Mode, errors.ErrUnsupported)
 	}
-	s := &Synthesizer{device: d, params: p}
+	s := &Synthesizer{device: d, params: p, program: program}
 	err := d.Do(s.open)
 	if err != nil {
 		s.Close()
@@ -79,10 +86,10 @@ func (s *Synthesizer) open() (err error) {
 			return err
 		}
 	}
-	if err = s.residents.open(d, p.Mode == warp.Project); err != nil {
+	if err = s.residents.open(d, s.program.sampled); err != nil {
 		return err
 	}
-	if err = s.addLane(); err != nil || p.Mode != warp.Project {
+	if err = s.addLane(); err != nil || !s.program.sampled {
 		return err
 	}
 	s.loader, err = newLoader(d, p.Order, p.Kernel)
@@ -91,11 +98,11 @@ func (s *Synthesizer) open() (err error) {
 
 // addLane adds a lane, and room for another interval.
 func (s *Synthesizer) addLane() error {
-	l, err := newLane(s.device, s.params)
+	l, err := newLane(s.device, s.program, &s.params)
 	if err != nil {
 		return err
 	}
-	w, err := newPrepared(s.work, s.params)
+	w, err := newPrepared(s.work, s.program, &s.params)
 	if err != nil {
 		l.close()
 		return err
@@ -208,7 +215,7 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 
 // made returns the measures in a frame's counters.
 func (s *Synthesizer) made(counters []uint64, l layout) warp.Made {
-	if s.params.Mode != warp.Project {
+	if !s.program.sampled {
 		return warp.Made{}
 	}
 	pixels := l.guideWidth * l.guideHeight
@@ -264,7 +271,7 @@ func (s *Synthesizer) makeIn(t *slot, phase warp.Phase) (l *lane, err error) {
 	if err := l.clear(&s.layout); err != nil {
 		return l, err
 	}
-	for _, step := range s.steps(l, w, &t.planes, phase) {
+	for _, step := range s.program.frame(s, l, w, &t.planes, phase) {
 		if err := step.queue(); err != nil {
 			return l, err
 		}
@@ -276,7 +283,7 @@ func (s *Synthesizer) makeIn(t *slot, phase warp.Phase) (l *lane, err error) {
 func (s *Synthesizer) fit() error {
 	in := &s.in
 	l := layout{format: in.A.Format, width: in.A.Width, height: in.A.Height}
-	if s.params.Mode != warp.Blend {
+	if s.program.guided {
 		l.guideWidth, l.guideHeight, l.level = in.GuideA.Width, in.GuideA.Height, in.Level
 		l.flows = 2 * len(in.Flows)
 		if l.flows < 2 || l.flows > maxFlows {
@@ -339,8 +346,8 @@ func (s *Synthesizer) resize(l *layout) error {
 }
 
 func (s *Synthesizer) resizeLane(i int, l *layout) error {
-	if err := s.prepared[i].resize(s.device, &s.params, l); err != nil {
+	if err := s.prepared[i].parts.resize(s.work, l); err != nil {
 		return err
 	}
-	return s.lanes[i].resize(&s.params, l)
+	return s.lanes[i].resize(l)
 }

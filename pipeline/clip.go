@@ -107,8 +107,12 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 			Codec: o.Output.VideoCodec, CRF: -1, Options: o.Output.VideoOptions, PixelFormat: o.Output.PixelFormat, Threads: o.Compute.Threads,
 		},
 		Memory: memory, Overwrite: o.Output.Overwrite, Keep: o.Output.Keep, Verify: !o.Output.NoVerify,
-		Rate: p.Rate, Start: p.Begin, Unit: p.Unit, Curve: p.Curve, End: p.To, Passes: p.Reopens(),
-		Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions}, Confine: o.confine, Log: o.Hooks.Log,
+		Rate: p.Rate, Start: p.Begin, Unit: p.Unit,
+		StreamOptions: media.StreamOptions{
+			Curve: p.Curve, End: p.To, Passes: p.Reopens(), Log: o.Hooks.Log,
+			Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions},
+		},
+		Confine: o.confine,
 	}
 	if first := o.Output.StartNumber; first != nil {
 		w.Number = func(k int) int { return *first + k }
@@ -183,11 +187,14 @@ func (c *Clip) Sound(ctx context.Context, from, to *big.Rat) (*media.Sound, erro
 func (c *Clip) readerOptions() media.ReaderOptions {
 	o := &c.Options
 	r := media.ReaderOptions{
-		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, HWDec: o.Input.HWDec, Threads: o.Compute.Threads, From: media.Start{At: o.Timing.From}, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
+		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, Threads: o.Compute.Threads, From: media.Start{At: o.Timing.From}, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
 		Deinterlace: o.fieldMode(), ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
 	}
 	p := o.SynthParams()
-	r.CUDA = media.CUDA{Device: p.FirstDevice(), Surfaces: func() (media.Surfaces, error) { return synth.OpenSurfaces(p) }}
+	r.Hardware = media.Hardware{
+		HWDec: o.Input.HWDec,
+		CUDA:  media.CUDA{Device: p.FirstDevice(), Surfaces: func() (media.Surfaces, error) { return synth.OpenSurfaces(p) }},
+	}
 	if c.Source != nil {
 		r.Measured = c.Source.Measured()
 	}

@@ -6,10 +6,10 @@ import (
 	"retime/warp/bspline"
 )
 
-// Backend holds the tables and constants that determine, together with the code, the
+// Tables holds the tables and constants that determine, together with the code, the
 // bits of made frames. Another implementation of the synthesis needs them to make the
 // same bits. The tables are read-only.
-type Backend struct {
+type Tables struct {
 	// Trust is the photometric weight of a splat, indexed by the error along its
 	// motion; the last entry holds for all larger errors.
 	Trust []uint16
@@ -29,13 +29,25 @@ type Backend struct {
 	// CreditOne is full credit, and DifferenceOne is one grey level in the units of
 	// errors and costs.
 	CreditOne, DifferenceOne int64
-	// Projected to OnlySecond are the numbers of the kinds of hypotheses.
-	Projected, Neighbour, OnlyFirst, OnlySecond int32
+	Kinds
 	// LeastTrust is the weight below which a splatted flow has a hole.
 	LeastTrust uint64
 	// Around lists the places, in pixels of the picture, at which a pixel reads the
 	// motions of its neighbours.
 	Around [][2]int
+	Sizes
+	// Precision is the precision of the B-spline coefficients.
+	Precision float64
+	// CoefficientMargin is the number of coefficients that continue a plane beyond each
+	// edge.
+	CoefficientMargin int
+}
+
+// Kinds are the numbers of the kinds of hypotheses.
+type Kinds struct{ Projected, Neighbour, OnlyFirst, OnlySecond int32 }
+
+// Sizes are those of the areas that steps of the synthesis share results in.
+type Sizes struct {
 	// CostRadius is the radius, in pixels of the picture, of the squares over which
 	// costs are averaged.
 	CostRadius int
@@ -47,27 +59,22 @@ type Backend struct {
 	// CalmBits is log2 of the side, in pixels of the picture, of the cells on which a made
 	// frame's blur is found.
 	CalmBits int
-	// Precision is the precision of the B-spline coefficients.
-	Precision float64
-	// CoefficientMargin is the number of coefficients that continue a plane beyond each
-	// edge.
-	CoefficientMargin int
 }
 
 // Constants returns the tables and constants of this package.
-func Constants() Backend { return backend() }
+func Constants() Tables { return constants() }
 
-var backend = sync.OnceValue(func() Backend {
+var constants = sync.OnceValue(func() Tables {
 	credit := make([]uint16, len(creditTable))
 	for i, c := range creditTable {
 		credit[i] = uint16(c)
 	}
-	return Backend{
+	return Tables{
 		Trust: trustTable, NeighbourGate: neighbourGate, OnlyGate: onlyGate,
 		Penalty: penalties[:], Likelihood: likelihood, Credit: credit, CreditOne: creditOne, DifferenceOne: differenceOne,
-		Projected: int32(projected), Neighbour: int32(neighbour), OnlyFirst: int32(onlyFirst), OnlySecond: int32(onlySecond),
+		Kinds:      Kinds{int32(projected), int32(neighbour), int32(onlyFirst), int32(onlySecond)},
 		LeastTrust: leastTrust, Around: around[:],
-		CostRadius: costRadius, CellBits: cellBits, ChoiceBits: choiceBits, CalmBits: calmBits,
+		Sizes:     Sizes{costRadius, cellBits, choiceBits, calmBits},
 		Precision: precision, CoefficientMargin: margin,
 	}
 })

@@ -59,7 +59,7 @@ func (m *maker) inspect() Inspection {
 		"surroundings, left", "surroundings, right", "surroundings, up", "surroundings, down",
 		"first frame only", "second frame only")
 	if p.in.Static.Height > 0 {
-		m.still.measure(m.params.Workers, &m.scratch[0], &p.in, 0, flow.Field{})
+		m.still.measure(m.params.Workers, &m.words[0], &p.in, 0, flow.Field{})
 	}
 	in := Inspection{Unseen: m.mask[0], Overlay: p.in.Static}
 	for i, h := range m.hypotheses() {

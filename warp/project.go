@@ -37,8 +37,8 @@ func project[T frame.Sample](m *maker, dst *frame.Frame, phase Phase) error {
 	m.made = Made{Residual: float64(least) / (pixels * differenceOne), Holes: m.made.Holes}
 	m.chooser.choose(hypotheses, in, phase)
 	for _, h := range hypotheses {
-		smooth(workers, &m.scratch[0], h.weight, &m.smoothing)
-		h.weight, m.scratch[0] = m.scratch[0], h.weight
+		smooth(workers, &m.words[0], h.weight, &m.smoothing)
+		h.weight, m.words[0] = m.words[0], h.weight
 	}
 	cover(workers, hypotheses, in.Static)
 	r := &renderer{workers, m.taps, hypotheses, bend, in.GuideA.Width, phase, dst.Format.Max(), &m.calm}
@@ -72,8 +72,8 @@ func (m *maker) measure(hypotheses []*hypothesis, phase Phase, bend flow.Field) 
 			measured = append(measured, h)
 		}
 	}
-	for i := range m.scratch {
-		m.scratch[i].Resize(in.GuideA.Width, in.GuideA.Height)
+	for i := range m.words {
+		m.words[i].Resize(in.GuideA.Width, in.GuideA.Height)
 	}
 	radius := costRadius >> in.Level
 	inverse := reciprocals(2*radius + 1)
@@ -81,10 +81,10 @@ func (m *maker) measure(hypotheses []*hypothesis, phase Phase, bend flow.Field) 
 	for k := range len(measured) + 1 {
 		m.params.Workers.Rows(in.GuideA.Height, func(y0, y1 int) {
 			if k > 0 {
-				loops.boxMean(measured[k-1].cost, m.scratch[(k-1)&1], radius, inverse, y0, y1)
+				loops.boxMean(measured[k-1].cost, m.words[(k-1)&1], radius, inverse, y0, y1)
 			}
 			if k < len(measured) {
-				measured[k].compare(m.scratch[k&1], in, phase, bend, y0, y1)
+				measured[k].compare(m.words[k&1], in, phase, bend, y0, y1)
 			}
 		})
 	}

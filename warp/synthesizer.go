@@ -50,15 +50,11 @@ type maker struct {
 	taps   *taps
 	of     *prepared // the frame's interval
 
-	made     Made
-	inpaint  [2]*inpaint.Inpainter // for the planes of each mask
-	arrivals [2]arrival
-	splats   [2]splatScratch
+	made    Made
+	inpaint [2]*inpaint.Inpainter // for the planes of each mask
+	scratch
 
-	scratch   [2]frame.Image[uint16]
-	smoothing sync.Pool
 	estimates []estimate // one for each of the interval's flows
-	holes     frame.Image[uint8]
 	still     hypothesis
 	only      [2]hypothesis // what A alone shows, and B
 	chooser   chooser
@@ -66,6 +62,15 @@ type maker struct {
 	around    [len(around)]hypothesis
 	mean      flow.Field
 	bend      bend
+}
+
+// scratch is memory that frames use in turn.
+type scratch struct {
+	arrivals  [2]arrival
+	splats    [2]splatScratch
+	words     [2]frame.Image[uint16]
+	smoothing sync.Pool
+	holes     frame.Image[uint8]
 	mask      [2]frame.Image[uint8]
 }
 

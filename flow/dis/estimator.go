@@ -27,12 +27,16 @@ type Estimator struct {
 	fields   [2]*flow.Field
 	halved   bool // whether the fields are to be halved
 
-	// The current step.
-	level    int
-	searches [2]search
-	do       func(e *Estimator, direction, row int)
-	rows     int
-	bands    func(y0, y1 int)
+	searches [2]search // on the current level
+	current
+	bands func(y0, y1 int)
+}
+
+// current is the step that is being done.
+type current struct {
+	level int
+	do    func(e *Estimator, direction, row int)
+	rows  int
 }
 
 // turns is a pair of buffers that alternate: a step writes to one and reads what an earlier step

@@ -91,7 +91,8 @@ func writeKept(ctx context.Context, j job, name string) (frames int64, err error
 	v := r.Video()
 	w, err := media.Create(ctx, name, r.reader, media.WriterOptions{
 		Encoder: media.EncoderOptions{Codec: "ffv1", CRF: -1, Threads: j.clip.o.Threads},
-		Rate:    j.clip.rate, Unit: v.TimeBase, Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), Sound: media.SoundOptions{Mode: media.DropAudio},
+		Rate:    j.clip.rate, Unit: v.TimeBase,
+		StreamOptions: media.StreamOptions{Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), Sound: media.SoundOptions{Mode: media.DropAudio}},
 	})
 	if err != nil {
 		return 0, err

@@ -34,8 +34,6 @@ type Options struct {
 
 	Settings []Setting // of retime; empty for the balanced preset alone
 	Peers    []Peer    // to compare with
-	// Every holds out every n-th frame, starting with the n-th; at least 2, or 0 for 2.
-	Every int
 	Part
 
 	// Worst is how many of the frames that the first setting makes worst to show, 0 to MaxWorst.
@@ -61,9 +59,12 @@ type Options struct {
 	Progress func(pipeline.Progress)
 }
 
-// Part is the part of an input that is evaluated; the zero value is all of it.
+// Part is the part of an input that is evaluated, and which of its frames; the zero value is every second
+// frame of all of it.
 type Part struct {
 	From, To *big.Rat // in seconds; nil for the input's start and end
+	// Every holds out every n-th frame, starting with the n-th; at least 2, or 0 for 2.
+	Every int
 	// MaxFrames ends the part after a number of frames, held-out ones included; 0 for no limit.
 	MaxFrames int
 }

@@ -32,9 +32,14 @@ type Encoder struct {
 	hdr     hdr10Plus
 	palette *palette // nil if the pictures need none
 
-	captions      *captions // nil if it carries none
-	moment        func(output *big.Rat) *big.Rat
-	start, period *big.Rat
+	captioner
+}
+
+// captioner gives an encoder's frames their captions.
+type captioner struct {
+	captions      *captions                      // nil if there are none
+	moment        func(output *big.Rat) *big.Rat // on the captions' clock
+	start, period *big.Rat                       // of the frames
 }
 
 // frameTimes are the times of the frames that the encoder was given, in its time base.

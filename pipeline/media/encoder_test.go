@@ -33,7 +33,7 @@ func testClip(t *testing.T, width, height, frames int, args ...string) string {
 
 // plainOptions returns options for output at the source's speed.
 func plainOptions(e EncoderOptions) WriterOptions {
-	return WriterOptions{Encoder: e, Rate: big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1))}
+	return WriterOptions{Encoder: e, Rate: big.NewRat(24, 1), StreamOptions: StreamOptions{Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1))}}
 }
 
 // encodeAll encodes a clip and returns its packets.

@@ -24,6 +24,12 @@ const (
 
 var hwTypes = map[HWDec]av.Device{HWCUDA: av.DeviceCUDA, HWVAAPI: av.DeviceVAAPI}
 
+// Hardware says what decodes, and where.
+type Hardware struct {
+	HWDec HWDec // empty means HWNone
+	CUDA  CUDA  // for HWCUDA
+}
+
 // CUDA is a device on which HWCUDA decodes.
 type CUDA struct {
 	Device int // its number, from 0

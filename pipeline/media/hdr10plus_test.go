@@ -100,8 +100,9 @@ func convertDynamic(t *testing.T, clip, out string, encoder EncoderOptions) stri
 	defer source.Close()
 	var said strings.Builder
 	w, err := Create(ctx, out, source, WriterOptions{
-		Encoder: encoder, Rate: big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), Verify: true,
-		Log: slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Encoder: encoder, Rate: big.NewRat(24, 1), Verify: true, StreamOptions: StreamOptions{
+			Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), Log: slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,13 +1,11 @@
 package media
 
 import (
-	"log/slog"
 	"math/big"
 
 	"retime/frame"
 	"retime/pipeline/confine"
 	"retime/pipeline/media/streams"
-	"retime/pipeline/timeline/curve"
 )
 
 // WriterOptions say what to write and how.
@@ -29,18 +27,10 @@ type WriterOptions struct {
 	// Unit is the time base, in seconds, for frames from WriteFrameAt; nil if frames come
 	// from WriteFrame, at Rate. Numerator and denominator must be below 2^31.
 	Unit *big.Rat
-	// Curve maps the output's time to the source's time, in seconds after the source's
-	// start. Sound and subtitles before its beginning, or from End on, are left out.
-	Curve *curve.Curve
-	End   *big.Rat
-	// Passes is set if Follow names a reader for each run of the curve. Otherwise the
-	// source is read once, for the curve's only run.
-	Passes bool
-	Sound  SoundOptions
+	StreamOptions
 	// Confine refuses files outside a directory, and containers and options of encoders
 	// that write further files.
 	Confine confine.Dir
-	Log     *slog.Logger
 }
 
 // ContainerOptions say what container to write.
@@ -61,6 +51,10 @@ type EncoderOptions struct {
 	// even if the container does not require it.
 	GlobalHeader bool
 }
+
+// StreamOptions say how to write the other streams, along which curve, and where to log. A Writer begins
+// the curve's runs by Follow.
+type StreamOptions = streams.Options
 
 // SoundOptions say how to write sound.
 type SoundOptions = streams.SoundOptions

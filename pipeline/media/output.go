@@ -178,9 +178,7 @@ func (o *Output) addStreams(v videoStream) error {
 	if err := o.addTags(v.encoder, code); err != nil {
 		return err
 	}
-	o.streams, err = streams.Add(o.muxer, video, source.Streams, streams.Options{
-		Curve: o.opt.Curve, End: o.opt.End, Passes: o.opt.Passes, Sound: o.opt.Sound, Log: o.log,
-	})
+	o.streams, err = streams.Add(o.muxer, video, source.Streams, o.opt.StreamOptions)
 	return err
 }
 

@@ -18,6 +18,7 @@ import (
 	"retime/pipeline/media/pixel"
 	"retime/pipeline/media/streams"
 	"retime/pipeline/media/timebase"
+	"retime/pipeline/timeline"
 )
 
 // Reader decodes the best video stream of a file. Only one goroutine may use it.
@@ -197,7 +198,7 @@ func describeVideo(d *demuxer, first *astiav.Frame, format frame.Format) Video {
 	v := Video{
 		Codec: s.CodecParameters().CodecID().String(), Format: format, Source: first.PixelFormat().Name(),
 		Width: first.Width(), Height: first.Height(),
-		TimeBase: timebase.Rat(s.TimeBase()), Rate: rate, Average: average, Start: d.zero, Frames: s.NbFrames(),
+		TimeBase: timebase.Rat(s.TimeBase()), Rate: rate, Average: average, Start: d.zero, Stated: timeline.Stated{Frames: s.NbFrames()},
 		FirstPTS: first.Pts(), StreamPTS: first.Pts(), Interlaced: av.FrameFieldOrder(first) != av.Progressive,
 	}
 	if t := s.StartTime(); t != av.NoTimestamp {

@@ -114,7 +114,7 @@ func TestTargetsReplaceNothing(t *testing.T) {
 		{"%d.png", []string{"2.partial.png"}, nil, []string{"%d.partial.png"}, true, true, "%d.partial-2.png", []string{"1.partial-2.png", "2.partial-2.png", "2.partial.png"}, []string{"2.partial.png"}},
 	} {
 		dir := filesIn(t, c.there...)
-		opt := &WriterOptions{Overwrite: c.overwrite, Log: slog.New(slog.DiscardHandler)}
+		opt := &WriterOptions{Overwrite: c.overwrite, StreamOptions: StreamOptions{Log: slog.New(slog.DiscardHandler)}}
 		for _, k := range c.keep {
 			opt.Keep = append(opt.Keep, filepath.Join(dir, k))
 		}
@@ -154,7 +154,7 @@ func TestSequenceTarget(t *testing.T) {
 		{false, func(k int) int { return 7 + 2*k }, []string{"001.png", "002.png", "007.png", "009.png"}},
 		{true, func(k int) int { return 2 + k }, []string{"001.png", "002.partial.png", "002.png", "003.partial.png", "007.png", "009.png"}},
 	} {
-		target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", &WriterOptions{Overwrite: true, Number: c.number, Log: slog.New(slog.DiscardHandler)})
+		target, err := newTarget(filepath.Join(dir, "%03d.png"), "in.mkv", &WriterOptions{Overwrite: true, Number: c.number, StreamOptions: StreamOptions{Log: slog.New(slog.DiscardHandler)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestSequencesThatStay(t *testing.T) {
 		dir := filesIn(t, "1.png", "2.png", "3.png", "4.png", "005.png")
 		var log strings.Builder
 		target, err := newTarget(filepath.Join(dir, "%d.png"), "in.mkv", &WriterOptions{
-			Overwrite: true, Number: func(k int) int { return c.first + k }, Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Overwrite: true, Number: func(k int) int { return c.first + k }, StreamOptions: StreamOptions{Log: slog.New(slog.NewTextHandler(&log, nil))},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func copyDemo(t *testing.T, demo, name string, tamper func(*Writer)) (string, er
 	defer source.Close()
 	w, err := Create(ctx, name, source, WriterOptions{
 		Encoder: EncoderOptions{CRF: 40, Options: map[string]string{"preset": "ultrafast"}},
-		Rate:    big.NewRat(24, 1), Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), End: big.NewRat(1, 1), Verify: true,
+		Rate:    big.NewRat(24, 1), StreamOptions: StreamOptions{Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)), End: big.NewRat(1, 1)}, Verify: true,
 	})
 	if err != nil {
 		t.Fatal(err)

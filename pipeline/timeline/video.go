@@ -30,15 +30,17 @@ type Video struct {
 	// FirstPTS is the first frame's timestamp. StreamPTS is the timestamp of the stream's
 	// start, which differs if the reader starts later.
 	FirstPTS, StreamPTS int64
-	// Duration is the duration that the container states, in seconds, in whole frames if their
-	// rate is even; nil if it states none.
-	Duration *big.Rat
-	// Frames is the number of frames that the container states, 0 if it states none.
-	Frames int64
-	// Timecode is the first frame's.
-	Timecode Timecode
+	Stated
 	// Interlaced is set if the frames are interlaced, as the first picture is marked.
 	Interlaced bool
+}
+
+// Stated is what a container states of its video.
+type Stated struct {
+	// Duration is in seconds, in whole frames if their rate is even; nil if none is stated.
+	Duration *big.Rat
+	Frames   int64    // their number, 0 if none is stated
+	Timecode Timecode // the first frame's
 }
 
 // Timecode is a timecode of SMPTE ST 12-1 as a container states it.

@@ -4,13 +4,12 @@ enum { most_block = 16, margin = 8 };
 
 // travel returns the parts of motions on the grid that are travelled at the phase, in 1/256
 // sample of a plane that is 2^coarser times as coarse as the grid. The upper halves travel
-// whole numbers.
-static inline ints travel(ints v, int32_t phase, int coarser) {
-	ints whole = (v >> 16) * phase;
-	uints part = (uints)(v & 0xffff) * (uint32_t)phase;
+// whole numbers. Lanes that nobody needs may be anything.
+static inline uints travel(ints v, int32_t phase, int coarser) {
+	uints whole = (uints)(v >> 16) * (uint32_t)phase, part = (uints)(v & 0xffff) * (uint32_t)phase;
 	if (coarser > 0)
-		return (whole + (1 << (coarser - 1)) + (ints)(part >> 16)) >> coarser;
-	return (whole << -coarser) + (ints)((part + (1u << (15 + coarser))) >> (16 + coarser));
+		return (uints)((ints)(whole + (1u << (coarser - 1)) + (part >> 16)) >> coarser);
+	return (whole << -coarser) + ((part + (1u << (15 + coarser))) >> (16 + coarser));
 }
 
 // geometry is what the planes of a layer have in common.
@@ -64,16 +63,16 @@ static inline void place(const warp_plane *p, const geometry *g, ints x, ints y,
 static inline void expand(const warp_scene *s, const warp_plane *p, const geometry *g, const guesses *list, int x0, int row, readings *r) {
 	int across = g->sx - g->level, down = g->sy - g->level;
 	for (int i = 0; i < list->count; i += lanes) {
-		ints cell = x0 + load(list->cell + i), block = across > 0 ? cell >> across : cell << -across;
-		ints px = (block << 8) - travel(load(list->bend_x + i), phase_one, across);
-		ints py = (row << 8) - travel(load(list->bend_y + i), phase_one, down);
+		uints cell = (uint32_t)x0 + (uints)load(list->cell + i), block = across > 0 ? cell >> across : cell << -across;
+		uints px = (block << 8) - travel(load(list->bend_x + i), phase_one, across);
+		uints py = ((uint32_t)row << 8) - travel(load(list->bend_y + i), phase_one, down);
 		ints vx = load(list->x + i), vy = load(list->y + i), seen = load(list->seen + i);
 		ints both = seen == seen_in_both, parts = all(0), inside = all(0);
 		vectors share = __builtin_convertvector(load(list->share + i), vectors), shares[2];
 		for (int second = 0; second < 2; second++) {
 			int32_t part = second ? phase_one - s->phase : s->phase; // travelled; the other one counts
-			ints tx = travel(vx, part, across), ty = travel(vy, part, down);
-			ints x = second ? px + tx : px - tx, y = second ? py + ty : py - ty;
+			uints tx = travel(vx, part, across), ty = travel(vy, part, down);
+			ints x = (ints)(second ? px + tx : px - tx), y = (ints)(second ? py + ty : py - ty);
 			ints counts = choose(both, all(phase_one - part), (seen == seen_in_first + second) & phase_one);
 			ints within = (x >= -128) & (y >= -128) & (x <= g->right) & (y <= g->bottom);
 			counts *= choose(within, all(inside_factor), all(outside_factor));

@@ -64,7 +64,7 @@ func damage(ctx context.Context, clip, dir string, seed uint64) (*damaged, error
 func create(ctx context.Context, name string, r *media.Reader) (*media.Writer, error) {
 	os.Remove(name)
 	return media.Create(ctx, name, r, media.WriterOptions{
-		Encoder: media.EncoderOptions{Codec: "ffv1", CRF: -1}, Rate: r.Video().Rate, Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1)),
+		Encoder: media.EncoderOptions{Codec: "ffv1", CRF: -1}, Rate: r.Video().Rate, StreamOptions: media.StreamOptions{Curve: curve.Constant(new(big.Rat), big.NewRat(1, 1))},
 	})
 }
 

@@ -84,6 +84,7 @@ func roughly(d time.Duration) string {
 
 // dryRunRestore prints what a restoration would write. Its time is not known, as the trial makes no frames.
 func dryRunRestore(ctx context.Context, w io.Writer, report *restore.Report, o pipeline.Options) error {
+	o.Input.Deinterlace = pipeline.IgnoreFields // frames are written as they are coded
 	p, err := pipeline.NewPreview(ctx, o)
 	if err != nil {
 		return err

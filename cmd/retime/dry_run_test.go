@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,8 +47,17 @@ func TestDryRunOfVerbs(t *testing.T) {
 	if _, stderr, code := run(t, "plan", in, "-o", plan, "--fps", "48", "--segment-seconds", "0.5", "--even"); code != 0 {
 		t.Fatal(stderr)
 	}
+	tape := filepath.Join(t.TempDir(), "tape.y4m")
+	frames, err := os.ReadFile(in)
+	if err == nil {
+		err = os.WriteFile(tape, bytes.Replace(frames, []byte(" Ip "), []byte(" It "), 1), 0o600) // interlaced
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	before := namesIn(t, dir)
 	for _, c := range []struct{ args, want string }{
+		{"restore " + tape + " -o out.mkv --frames 3,7.t", "24 frames: 22 as shot, 2 made"},
 		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.5", "48 frames: 24 as shot, 23 made, 1 held"},
 		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.5", "other.json: about 2 segments"},
 		{"segment --plan " + plan + " --index 1", "segment 1 of 2, frames 24 to 48: would be made"},

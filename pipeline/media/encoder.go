@@ -139,6 +139,9 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 		return err
 	}
 	e.announce(&opt.Encoder, format)
+	if e.source.Fields != av.Progressive && losesFields(e.codec.Name()) {
+		e.log.Warn("the encoder does not mark frames as interlaced, so that players may take them for progressive ones", "encoder", e.codec.Name())
+	}
 	switch {
 	case format == source:
 	case lost == pixel.Loss{}:

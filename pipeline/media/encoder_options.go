@@ -120,6 +120,15 @@ func codesFields(codec string, options map[string]string) bool {
 	return false
 }
 
+// losesFields reports whether an encoder's codec has no marks for interlaced pictures, or it writes none.
+func losesFields(codec string) bool {
+	switch codec {
+	case "libx265", "libvpx", "libvpx-vp9", "libaom-av1", "libsvtav1", "librav1e", "libtheora":
+		return true
+	}
+	return false
+}
+
 // countsFrames reports whether an encoder takes times only as numbers of frames, at rates that the codec
 // knows. Options.Rate's grid holds all timestamps that are kept.
 func countsFrames(codec *astiav.Codec) bool {

@@ -37,7 +37,7 @@ func NewFieldProbe(v Video) *FieldProbe {
 }
 
 // Look examines the next picture. It tells of the one before whether it moves against its neighbours and,
-// if so, whether its fields are of different times.
+// if so, whether its fields seem to be of different times.
 func (p *FieldProbe) Look(f *frame.Frame) (moves, combed bool) {
 	p.window[0], p.window[1], p.window[2] = p.window[1], p.window[2], p.window[0]
 	p.window[2].take(f)
@@ -50,7 +50,7 @@ func (p *FieldProbe) Look(f *frame.Frame) (moves, combed bool) {
 		p.moved++
 	}
 	p.scans.WriteByte(byte(s))
-	return s != still, s == topFirst || s == bottomFirst
+	return s != still, c.combed()
 }
 
 // Enough reports whether the pictures so far suffice for Verdict.
@@ -129,17 +129,24 @@ type combs struct {
 // if they move up or down. Their lines come in pairs, and differ by no more than every
 // other line does.
 func (c *combs) scan() scan {
-	nearest, paired := min(c.top, c.bottom), max(c.pairs, c.between) >= 2*min(c.pairs, c.between)
-	combed := 10*c.own > 11*c.field && 5*nearest < 9*c.own || !paired && 5*nearest < 6*c.own
 	switch {
-	case c.moving < 32 || c.moving*500 < c.samples:
+	case !c.moves():
 		return still
-	case combed && 13*c.top < 10*c.bottom:
+	case c.combed() && 13*c.top < 10*c.bottom:
 		return topFirst
-	case combed && 13*c.bottom < 10*c.top:
+	case c.combed() && 13*c.bottom < 10*c.top:
 		return bottomFirst
 	}
 	return progressive
+}
+
+// moves reports whether enough moves to tell.
+func (c *combs) moves() bool { return c.moving >= 32 && c.moving*500 >= c.samples }
+
+// combed reports whether the lines of the two fields seem to be of different times, in whichever order.
+func (c *combs) combed() bool {
+	nearest, paired := min(c.top, c.bottom), max(c.pairs, c.between) >= 2*min(c.pairs, c.between)
+	return 10*c.own > 11*c.field && 5*nearest < 9*c.own || !paired && 5*nearest < 6*c.own
 }
 
 // moves is the difference of grey levels from one picture to the next above which a

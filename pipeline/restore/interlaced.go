@@ -125,7 +125,7 @@ const (
 )
 
 // standsForFrames reports whether the frames around damage from first to last show one moment each, although
-// their stream is interlaced.
+// their stream is interlaced: all that are asked must agree.
 func (s *interlaced) standsForFrames(w *weave, first, last int64) bool {
 	var one, two int
 	ask := func(n, step int64) {
@@ -148,7 +148,7 @@ func (s *interlaced) standsForFrames(w *weave, first, last int64) bool {
 	}
 	ask(first-1, -1)
 	ask(last+1, 1)
-	return one > 0 && 5*two <= one
+	return one > 0 && two == 0
 }
 
 // fieldDetector finds damage in the fields of frames: one detector sees the top fields, and another the

@@ -19,10 +19,7 @@ import (
 )
 
 // coding is how a test writes an interlaced file.
-type coding struct {
-	ext, codec, format string
-	lossless           bool
-}
+type coding struct{ ext, codec, format string }
 
 // The rates of interlaced frames.
 var pal, ntsc = [2]int{25, 1}, [2]int{30000, 1001}
@@ -81,8 +78,8 @@ func sameField(a, b *frame.Frame, field fields.Set) bool {
 // the file says of their order.
 func TestInterlaced(t *testing.T) {
 	codings := []coding{
-		{"mkv", "ffv1", "yuv420p", true}, {"mkv", "ffv1", "yuv422p10le", true}, {"mov", "v210", "yuv422p10le", true},
-		{"mov", "prores_ks", "yuv422p10le", false}, {"mpg", "mpeg2video", "yuv420p", false},
+		{"mkv", "ffv1", "yuv420p"}, {"mkv", "ffv1", "yuv422p10le"}, {"mov", "v210", "yuv422p10le"},
+		{"mov", "prores_ks", "yuv422p10le"}, {"mpg", "mpeg2video", "yuv420p"}, {"mkv", "libx264", "yuv420p10le"},
 	}
 	for i, c := range codings {
 		for _, order := range []string{"tff", "bff"} {
@@ -133,7 +130,7 @@ func TestInterlaced(t *testing.T) {
 
 // No sample of a lost field comes into what is made from its neighbours.
 func TestLostFieldCountsNot(t *testing.T) {
-	c := coding{"mkv", "ffv1", "yuv420p", true}
+	c := coding{"mkv", "ffv1", "yuv420p"}
 	made := func(filter, list string) []*frame.Frame {
 		o := options(t, weaveScene(t, 12, "tff", pal, filter, c))
 		o.Damage = frames(t, list)
@@ -179,7 +176,7 @@ func TestOneMomentInInterlaced(t *testing.T) {
 
 // Damage to one field is found as such, and only that field is made.
 func TestDetectFields(t *testing.T) {
-	input := weaveScene(t, 30, "bff", pal, "drawbox=t=fill:c=black:enable='eq(n,20)+between(n,30,31)',", coding{"mkv", "ffv1", "yuv420p", true})
+	input := weaveScene(t, 30, "bff", pal, "drawbox=t=fill:c=black:enable='eq(n,20)+between(n,30,31)',", coding{"mkv", "ffv1", "yuv420p"})
 	o := options(t, input)
 	o.Detect = true
 	report := mustRun(t, o)
@@ -203,7 +200,7 @@ func TestDetectFields(t *testing.T) {
 
 // Frames are put in where the timestamps have a gap, with both fields, and a region is replaced in both.
 func TestInterlacedInsertAndRegion(t *testing.T) {
-	whole := weaveScene(t, 20, "tff", pal, "", coding{"mkv", "ffv1", "yuv420p", true})
+	whole := weaveScene(t, 20, "tff", pal, "", coding{"mkv", "ffv1", "yuv420p"})
 	truth, _ := readAll(t, whole)
 	gap := filepath.Join(t.TempDir(), "gap.mkv")
 	ffmpeg(t, "-i", whole, "-vf", "select='not(between(n,8,9))'", "-fps_mode", "passthrough", "-c:v", "ffv1", gap)
@@ -251,7 +248,7 @@ func TestInterlacedInsertAndRegion(t *testing.T) {
 }
 
 func TestFieldRefusals(t *testing.T) {
-	woven := weaveScene(t, 10, "tff", pal, "", coding{"mkv", "ffv1", "yuv420p", true})
+	woven := weaveScene(t, 10, "tff", pal, "", coding{"mkv", "ffv1", "yuv420p"})
 	progressive := writeScene(t, 96, 64, 10)
 	for _, c := range []struct {
 		input string
@@ -295,7 +292,7 @@ func TestPulldownIsNoDamage(t *testing.T) {
 // Frames that are not marked are taken for fields if the user says which comes first; if they look like fields,
 // a warning tells how.
 func TestFieldOrder(t *testing.T) {
-	marked := weaveScene(t, 30, "bff", pal, "", coding{"mkv", "ffv1", "yuv420p", true})
+	marked := weaveScene(t, 30, "bff", pal, "", coding{"mkv", "ffv1", "yuv420p"})
 	plain := filepath.Join(t.TempDir(), "plain.mkv")
 	ffmpeg(t, "-i", marked, "-vf", "setfield=prog", "-c:v", "ffv1", plain)
 	made := func(input string, order Field, list string) (all [][]byte, warnings string) {

@@ -146,7 +146,7 @@ __device__ void splat(const Source &s, Sum *sums, uint32_t *carry, int width, in
 #pragma unroll
 	for (int j = 0; j < turns; j++) {
 		int i = thread + j * threads;
-		int px = corner.x + i % window_width, py = corner.y + i / window_width;
+		int px = (uint32_t)corner.x + i % window_width, py = (uint32_t)corner.y + i / window_width; // negative if nothing has a corner
 		to[j] = nowhere;
 		if (i >= window || px < 0 || py < 0 || px >= width || py >= height) continue;
 		uint64_t part = sum_at(low, high, i);

@@ -100,12 +100,20 @@ VS_ENV      = $(VAPOURSYNTH)/python
 print-python:
 	@echo $(PYTHON)
 
+# What a plugin takes in, which is one file then.
+ARCHIVE     := build/libretime.a
+PLUGIN_GCC   = gcc -O2 -Wall -Wextra -Werror -shared -fPIC -Icmd/libretime
+PLUGIN_LINK  = $(ARCHIVE) -Wl,-z,nodelete,--exclude-libs,ALL,--gc-sections,-Bsymbolic,-s
+
+.PHONY: $(ARCHIVE)
+$(ARCHIVE):
+	@$(LIB_GO) -buildmode=c-archive -ldflags="$(LIB_FLAGS)" -o $@ ./cmd/libretime
+
 .PHONY: vapoursynth
-vapoursynth: $(VS_ENV)/bin/vspipe ## make a Python wheel of the VapourSynth plugin; PYTHON names a Python 3.12 or later
+vapoursynth: $(VS_ENV)/bin/vspipe $(ARCHIVE) ## make a Python wheel of the VapourSynth plugin; PYTHON names a Python 3.12 or later
 	@mkdir -p dist
-	@$(LIB_GO) -buildmode=c-archive -ldflags="$(LIB_FLAGS)" -o $(VAPOURSYNTH)/libretime.a ./cmd/libretime
-	@gcc -O2 -Wall -Wextra -Werror -shared -fPIC -Icmd/libretime -I$$($(VS_ENV)/bin/python -c 'import vapoursynth, os; print(os.path.dirname(vapoursynth.__file__))')/include \
-		cmd/libretime/vapoursynth/plugin.c $(VAPOURSYNTH)/libretime.a -Wl,-z,nodelete,--exclude-libs,ALL,--gc-sections,-Bsymbolic,-s -o $(VAPOURSYNTH)/libvsretime.so
+	@$(PLUGIN_GCC) -I$$($(VS_ENV)/bin/python -c 'import vapoursynth, os; print(os.path.dirname(vapoursynth.__file__))')/include \
+		cmd/libretime/vapoursynth/plugin.c $(PLUGIN_LINK) -o $(VAPOURSYNTH)/libvsretime.so
 	@$(VS_ENV)/bin/python .ci/wheel-vapoursynth dist $(VAPOURSYNTH)/libvsretime.so $(RELEASE)
 
 $(VS_ENV)/bin/vspipe:
@@ -118,6 +126,21 @@ test-vapoursynth: build vapoursynth ## compare the plugin's frames with the prog
 	@$(VS_ENV)/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps dist/vapoursynth_retime-$(RELEASE)-*.whl
 	@mkdir -p $(VAPOURSYNTH)/config && export XDG_CONFIG_HOME=$(CURDIR)/$(VAPOURSYNTH)/config && \
 	$(VS_ENV)/bin/vapoursynth config >/dev/null && $(VS_ENV)/bin/python cmd/libretime/vapoursynth/test.py bin/retime testdata/demo.mp4
+
+GSTREAMER_PACKAGES := libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base
+GSTREAMER          := build/gstreamer
+
+.PHONY: gstreamer
+gstreamer: $(ARCHIVE) ## build build/gstreamer/libgstretime.so, a GStreamer element
+	@$(call install,gcc pkg-config $(GSTREAMER_PACKAGES))
+	@mkdir -p $(GSTREAMER)
+	@$(PLUGIN_GCC) -DVERSION='"$(RELEASE)"' $$(pkg-config --cflags gstreamer-video-1.0) cmd/libretime/gstreamer/plugin.c $(PLUGIN_LINK) \
+		$$(pkg-config --libs gstreamer-video-1.0) -o $(GSTREAMER)/libgstretime.so
+	@echo $(GSTREAMER)/libgstretime.so
+
+.PHONY: test-gstreamer
+test-gstreamer: build gstreamer ## compare the element's frames with the program's
+	@GST_PLUGIN_PATH=$(CURDIR)/$(GSTREAMER) cmd/libretime/gstreamer/test bin/retime testdata/demo.mp4
 
 .PHONY: test-python
 test-python: build libretime ## compare the arrays of the Python package with the program's frames; needs numpy

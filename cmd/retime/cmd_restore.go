@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/restore"
+	"retime/pipeline/restore/record"
 )
 
 // RestoreOptions holds the flags of restore, some of which it shares with the conversion.
@@ -21,6 +23,7 @@ type RestoreOptions struct {
 	ConvertOptions
 	restore                      restore.Options
 	frames, list, writeList, log string
+	report                       string
 	inserts, regions, masks      []string
 }
 
@@ -42,7 +45,7 @@ func (o *RestoreOptions) own() []flag {
 	return []flag{
 		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes; 120.t is a top field", heading: damageHeading, Value: numbers(&o.frames)},
 		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, use: readsFile, path: &o.list, Value: word(&o.list)},
-		{name: "detect", usage: "find damaged frames and replace them", heading: damageHeading, Value: boolean(&r.Detect)},
+		{name: "detect", usage: "find damaged frames and replace them", heading: damageHeading, option: "Options.Detect", Value: boolean(&r.Detect)},
 		{name: "missing-from-numbering", usage: "fill the gaps in the numbers of an image sequence", heading: damageHeading,
 			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
 		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, use: writesFile, path: &o.writeList, Value: word(&o.writeList)},
@@ -57,6 +60,8 @@ func (o *RestoreOptions) own() []flag {
 			option: "Options.FieldOrder", values: []string{"top", "bottom"}, Value: word(&r.FieldOrder)},
 		{name: "max-run", arg: "N", usage: "leave runs of more than N damaged frames alone", heading: damageHeading, option: "Options.MaxRun", Value: integer(&r.MaxRun)},
 		{name: "log", arg: "FILE", usage: "write the sources of each new frame, a JSON object a line", heading: reportHeading, use: writesFile, path: &o.log, Value: word(&o.log)},
+		{name: "report", arg: "DIR", usage: "write report.html, report.json and the hashes of all frames", heading: reportHeading, use: writesFile, path: &o.report,
+			files: func() []string { return below(o.report, record.Files...) }, Value: word(&o.report)},
 	}
 }
 
@@ -190,6 +195,14 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	if err := checkWritten(all, input, r.Convert.Output.Overwrite); err != nil {
 		return err
 	}
+	if o.report != "" && !r.DryRun {
+		if input == "-" || r.Convert.Output.File == "-" {
+			return fault.New(fault.Usage, "--report reads the input and the output once more; name files")
+		}
+		if err := record.Prepare(o.report, r.Convert.Output.Overwrite); err != nil {
+			return fault.New(fault.KindOf(err), "--report: %w", err)
+		}
+	}
 	r.Convert.Output.Keep = beside(all)
 	whyCPU, err := chooseProgram(r.Convert.Compute.Backend)
 	if err != nil {
@@ -205,7 +218,13 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	if err != nil {
 		return err
 	}
-	r.Log = func(e restore.Entry) { log.write(e) }
+	var made []restore.Entry
+	r.Log = func(e restore.Entry) {
+		log.write(e)
+		if o.report != "" {
+			made = append(made, e)
+		}
+	}
 	out := stdout
 	if o.Output.File == "-" {
 		out = stderr
@@ -240,6 +259,11 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		if written {
 			summarise(out, report.Conversion, whyCPU, o.verbose)
 		}
+	}
+	if err == nil && written && o.report != "" {
+		err = record.Write(ctx, o.report, record.Job{
+			Options: r, Output: report.Conversion.Output, Entries: made, Command: append([]string{"retime"}, os.Args[1:]...), Version: version(), Threads: r.Convert.Compute.Threads,
+		}, o.Output.Overwrite)
 	}
 	if err == nil && r.DryRun && !r.SmartCopy && r.Convert.Output.File != "" && input != "-" {
 		return dryRunRestore(ctx, out, report, r.Convert)

@@ -72,6 +72,28 @@ func (t Timecode) count(base int64) (int64, error) {
 	return n - dropped*(minutes-minutes/10), nil
 }
 
+// TimecodeAt returns the timecode of the n-th frame after the one that has the timecode first, at a frame rate. If first
+// drops numbers but the rate cannot, none are dropped.
+func TimecodeAt(first Timecode, n int64, rate *big.Rat) Timecode {
+	base := max(rational.Nearest(rate), 1)
+	zero, err := first.count(base)
+	if err != nil {
+		first, zero = Timecode{}, 0
+	}
+	n += zero
+	if first.Drop {
+		dropped := base / 15
+		minute, ten := 60*base-dropped, 600*base-9*dropped
+		tens, rest := n/ten, n%ten
+		n += 9 * dropped * tens
+		if rest >= 60*base {
+			n += dropped * (1 + (rest-60*base)/minute)
+		}
+	}
+	seconds := n / base
+	return Timecode{int(seconds / 3600 % 24), int(seconds / 60 % 60), int(seconds % 60), int(n % base), first.Drop}
+}
+
 // after returns the time from the timecode first to t, in seconds, at a frame rate. If
 // first drops numbers, so does t.
 func (t Timecode) after(first Timecode, rate *big.Rat) (*big.Rat, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/timeline/rational"
 )
 
 // Drop-frame timecodes, counted one by one.
@@ -107,6 +108,28 @@ func TestTimecodesNameFrames(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s of %s: frames %q, %v; want %q", c.list, filepath.Base(c.input), got, err, c.want)
+		}
+	}
+}
+
+// The timecode of the n-th frame counts n frames.
+func TestTimecodeAt(t *testing.T) {
+	for _, rate := range []*big.Rat{big.NewRat(25, 1), big.NewRat(30000, 1001), big.NewRat(60000, 1001)} {
+		for _, first := range []Timecode{{}, {Hours: 9, Minutes: 59, Seconds: 58, Frames: 20}, {Drop: true}, {Hours: 1, Minutes: 9, Seconds: 59, Frames: 20, Drop: true}} {
+			if first.Drop && rate.IsInt() {
+				continue
+			}
+			base := rational.Nearest(rate)
+			zero, err := first.count(base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := int64(0); n < 200_000; n += 17 {
+				at := TimecodeAt(first, n, rate)
+				if got, err := at.count(base); err != nil || got != zero+n {
+					t.Fatalf("%v and %d frames at %v are %v, which counts %d: %v", first, n, rate, at, got-zero, err)
+				}
+			}
 		}
 	}
 }

@@ -1,0 +1,137 @@
+// Package record writes what a restoration did, for people and for archives: a page with pictures, the
+// same as JSON, and lists of hashes of all frames that other programs can check.
+package record
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"retime/pipeline/atomicfile"
+	"retime/pipeline/fault"
+	"retime/pipeline/restore"
+)
+
+// Files are the names of what Write writes into a directory.
+var Files = []string{"report.html", "report.json", "input.framemd5", "output.framemd5"}
+
+// Job is a restoration that is done.
+type Job struct {
+	Options restore.Options // as they were given
+	Output  string          // the file that was written
+	Entries []restore.Entry // of all frames that were made
+	Command []string
+	Version string // of the program
+	// Threads is how many threads decode; 0 for one per processor.
+	Threads int
+}
+
+// Report is what Write writes as JSON.
+type Report struct {
+	Command string `json:"command"`
+	Version string `json:"version"`
+	Input   File   `json:"input"`
+	Output  File   `json:"output"`
+	// Equal counts the output's frames whose samples are the input's, by their MD5. Made are the numbers of
+	// frames of which at least a part was made, and Changed those of all others that differ, as they do after an
+	// encoder with losses.
+	Equal   int64   `json:"equal"`
+	Made    []int64 `json:"made"`
+	Changed []int64 `json:"changed"`
+	Frames  []Frame `json:"frames"`
+}
+
+// File describes a file.
+type File struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256,omitempty"` // empty for image sequences
+	Bytes  int64  `json:"bytes,omitempty"`
+	Frames int64  `json:"frames"`
+}
+
+// Frame is a picture that was made.
+type Frame struct {
+	restore.Entry
+	Timecode string `json:"timecode,omitempty"` // of the output; empty if there is no rate
+}
+
+// Prepare makes the directory, if it is not there, and returns a fault.CannotWrite error if Write could not
+// write into it.
+func Prepare(dir string, overwrite bool) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fault.New(fault.CannotWrite, "%w", fault.Plain(err))
+	}
+	for _, name := range Files {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil && !overwrite {
+			return fault.New(fault.CannotWrite, "%q exists; Output.Overwrite overwrites it", filepath.Join(dir, name))
+		}
+	}
+	return nil
+}
+
+// Write writes the files into a directory. It reads the input and the output once each.
+func Write(ctx context.Context, dir string, j Job, overwrite bool) error {
+	if err := Prepare(dir, overwrite); err != nil {
+		return err
+	}
+	r := &Report{Command: commandLine(j.Command), Version: j.Version, Input: File{Name: j.Options.Convert.Input.File}, Output: File{Name: j.Output}, Made: []int64{}, Changed: []int64{}}
+	for _, f := range []*File{&r.Input, &r.Output} {
+		if err := f.measure(); err != nil {
+			return err
+		}
+	}
+	p, err := compare(ctx, &j, r)
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	pageText, err := p.page(r)
+	if err != nil {
+		return err
+	}
+	for i, content := range [][]byte{pageText, append(data, '\n'), p.lists[0].text(), p.lists[1].text()} {
+		if err := atomicfile.WriteFile(filepath.Join(dir, Files[i]), overwrite, content); err != nil {
+			return fault.New(fault.CannotWrite, "%w", err)
+		}
+	}
+	return nil
+}
+
+// measure sets the hash and the size of a regular file.
+func (f *File) measure() error {
+	info, err := os.Stat(f.Name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil // an image sequence
+	}
+	in, err := os.Open(f.Name)
+	if err != nil {
+		return fault.New(fault.NoInput, "%w", fault.Plain(err))
+	}
+	defer in.Close()
+	h := sha256.New()
+	if f.Bytes, err = io.Copy(h, in); err != nil {
+		return fault.New(fault.BadData, "%w", fault.Plain(err))
+	}
+	f.SHA256 = hex.EncodeToString(h.Sum(nil))
+	return nil
+}
+
+// commandLine joins words as a shell takes them.
+func commandLine(words []string) string {
+	var list []string
+	for _, w := range words {
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		list = append(list, w)
+	}
+	return strings.Join(list, " ")
+}

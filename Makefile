@@ -123,7 +123,7 @@ $(VS_ENV)/bin/vspipe:
 
 .PHONY: test-vapoursynth
 test-vapoursynth: build vapoursynth ## compare the plugin's frames with the program's; ALL=1 compares the whole table
-	@$(VS_ENV)/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps dist/vapoursynth_retime-$(RELEASE)-*.whl
+	@$(VS_ENV)/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps dist/vapoursynth_retime-$(RELEASE)-*-manylinux_*.whl
 	@mkdir -p $(VAPOURSYNTH)/config && export XDG_CONFIG_HOME=$(CURDIR)/$(VAPOURSYNTH)/config && \
 	$(VS_ENV)/bin/vapoursynth config >/dev/null && $(VS_ENV)/bin/python cmd/libretime/vapoursynth/test.py bin/retime testdata/demo.mp4
 
@@ -439,7 +439,7 @@ wheel: libretime ## make a Python wheel of the tarball that make dist or dist-cp
 	@python3 .ci/wheel dist
 
 .PHONY: dist-windows
-dist-windows: build ## make a zip for Windows on x86-64; installs mingw
+dist-windows: build ## make a zip for Windows on x86-64, and a wheel of the VapourSynth plugin; installs mingw
 	@.ci/dist-windows
 
 .PHONY: test-windows

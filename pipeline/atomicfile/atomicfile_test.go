@@ -300,3 +300,24 @@ func TestDevicesStay(t *testing.T) {
 		t.Errorf("%q is left", list)
 	}
 }
+
+// A file that is lent is read under the other name, and stays when that is removed. Exact.
+func TestLend(t *testing.T) {
+	dir := t.TempDir()
+	file, other := filepath.Join(dir, "file"), filepath.Join(dir, "other")
+	if err := os.WriteFile(file, []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Lend(file, other); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(other); err != nil || string(got) != "content" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := os.Remove(other); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}

@@ -186,7 +186,7 @@ func DiskFull(err error) bool {
 // Lend gives a file another name, for somebody who reads it there: a link, or where Windows allows
 // this user none, or the file system has none, a copy.
 func Lend(file, name string) error {
-	if os.Symlink(file, name) == nil || os.Link(file, name) == nil {
+	if os.Link(file, name) == nil || os.Symlink(file, name) == nil {
 		return nil
 	}
 	from, err := os.Open(file)

@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#endif
 
 static retime_options options;
 static size_t size; /* of a picture in bytes */
@@ -150,6 +154,10 @@ static void at_random(void)
 
 int main(int argc, char **argv)
 {
+#ifdef _WIN32
+	_setmode(0, _O_BINARY);
+	_setmode(1, _O_BINARY);
+#endif
 	check(argc == 3 && (strcmp(argv[1], "push") == 0 || strcmp(argv[1], "random") == 0), "double push|random THREADS <in >out");
 	header();
 	options.threads = atoi(argv[2]);

@@ -145,11 +145,6 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		report.Made = p.frames
 		return report, nil
 	}
-	if s.fields != nil {
-		if o.SmartCopy {
-			return report, fault.New(fault.Usage, "Options.SmartCopy: input %q is interlaced; leave it out to encode all frames", o.Convert.Input.File)
-		}
-	}
 	o.Convert.Input.Deinterlace = pipeline.IgnoreFields // the scan has seen to them
 	for _, f := range p.tooLong {
 		o.Convert.Hooks.Log.Warn("a run is too long to replace and is left alone; Options.MaxRun allows longer ones", "frames", fmt.Sprintf("%v-%v", f.First, f.Last))

@@ -118,3 +118,31 @@ func TestRecord(t *testing.T) {
 		})
 	}
 }
+
+// A sequence has no hash of its own, and a frame that its numbers lack is no change.
+func TestRecordOfSequence(t *testing.T) {
+	dir := t.TempDir()
+	cliptest.FFmpeg(t, "-i", cliptest.WriteScene(t, 64, 48, 8, 25, 1), filepath.Join(dir, "in%d.png"))
+	if err := os.Remove(filepath.Join(dir, "in4.png")); err != nil {
+		t.Fatal(err)
+	}
+	o := restore.Options{MissingFromNumbering: true, Convert: pipeline.Options{
+		Input: pipeline.Input{File: filepath.Join(dir, "in%d.png")}, Output: pipeline.Output{File: filepath.Join(dir, "out%d.png")},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Backend: pipeline.CPU},
+	}}
+	j := Job{Options: o, Output: o.Convert.Output.File}
+	o.Log = func(e restore.Entry) { j.Entries = append(j.Entries, e) }
+	if _, err := restore.Run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(context.Background(), dir, j, false); err != nil {
+		t.Fatal(err)
+	}
+	var r Report
+	if err := json.Unmarshal([]byte(read(t, dir, "report.json")), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Equal != 7 || !slices.Equal(r.Made, []int64{3}) || len(r.Changed) != 0 || r.Input.SHA256 != "" || r.Output.Frames != 8 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -73,32 +73,15 @@ func (o *Options) LocalEstimator() (*motion.Estimator, error) {
 
 // deviceEstimator is Estimator on a device, if the device can estimate the options' flow.
 func (o *Options) deviceEstimator(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error) {
-	return motion.NewDeviceEstimator(ctx, o.motionParams(), flowDevice{device.New(motion.DeviceOptions())})
+	e := device.New(motion.DeviceOptions())
+	return motion.NewDeviceEstimator(ctx, o.motionParams(), motion.Device{
+		Estimate: func(a, b warp.Guide) (motion.DeviceFlow, bool, error) { return e.Estimate(a, b) }, Close: e.Close,
+	})
 }
 
 func (o *Options) motionParams() motion.Params {
 	_, share := o.flowShare()
 	return motion.Params{Method: o.Synthesis.Flow, Workers: share, Cache: o.flowCache, Log: o.Hooks.Log, OpenCV: openCV}
-}
-
-// flowDevice is a synthesizer's estimator for package motion.
-type flowDevice struct{ *synth.FlowEstimator }
-
-func (d flowDevice) Estimate(a, b motion.Guide) (motion.DeviceFlow, bool, error) {
-	guide := func(g motion.Guide) synth.Guide {
-		f, scale := g.Source()
-		return synth.Guide{Image: g.OnDevice(), Finer: g.FinerOnDevice(), Frame: f, Level: scale.Level}
-	}
-	f, done, err := d.FlowEstimator.Estimate(guide(a), guide(b))
-	return deviceFlow{f}, done, err
-}
-
-// deviceFlow is a synthesizer's flow for package motion.
-type deviceFlow struct{ *synth.Flow }
-
-func (f deviceFlow) Change() motion.Change {
-	c := f.Flow.Change()
-	return motion.ChangeOf(motion.Sums(c.Still), motion.Sums(c.Along), c.Lost)
 }
 
 // FlowWorkers is how many intervals' flows are estimated at once: one for every two

@@ -5,24 +5,26 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"retime/flow"
 	"retime/flow/dis"
 	"retime/frame"
 	"retime/warp"
 )
 
 // Device estimates flow by package dis, for one goroutine.
-type Device interface {
+type Device struct {
 	// Estimate returns the flows between a and b, which stay on the device, with the flow of still
 	// pixels set to zero. done is false if the processor should estimate them instead.
-	Estimate(a, b Guide) (f DeviceFlow, done bool, err error)
-	Close()
+	Estimate func(a, b warp.Guide) (f DeviceFlow, done bool, err error)
+	Close    func()
 }
 
 // DeviceFlow is a pair of flows on a device. Any goroutine may call its methods.
 type DeviceFlow interface {
 	// Pair returns fields without samples, which identify the flows to the device.
 	Pair() warp.FlowPair
-	Change() Change
+	// Comparison compares the guides along the flow from a.
+	Comparison() flow.Comparison
 	// Download copies the flows to dst, whose fields have the guides' size. done is false if the
 	// device has lost them.
 	Download(dst warp.FlowPair) (done bool, err error)
@@ -55,7 +57,7 @@ type onDevice struct {
 func (e *onDevice) name() string { return e.processor.name() }
 
 func (e *onDevice) estimate(a, b Guide) (Flow, error) {
-	there, done, err := e.device.Estimate(a, b)
+	there, done, err := e.device.Estimate(a.OnDevice(), b.OnDevice())
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +86,14 @@ type resident struct {
 	fields func() (warp.FlowPair, error)
 	frames [2]*frame.Frame // the guides' frames, from which the flow can be estimated again
 	refs   atomic.Int32
+}
+
+func (f *resident) Change() Change {
+	of := func(s flow.Sums) correlation {
+		return correlation{int(s.N), int(s.A), int(s.B), int(s.AA), int(s.BB), int(s.AB)}
+	}
+	c := f.Comparison()
+	return changeOf(of(c.Still), of(c.Along), int(c.Lost))
 }
 
 func (f *resident) Fields() (warp.FlowPair, error) { return f.fields() }

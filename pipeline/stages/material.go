@@ -33,7 +33,7 @@ func (m *material) Host() (warp.Interval, error) {
 
 // On implements synth.Interval.
 func (m *material) On(has func(warp.FlowPair) bool) (warp.Interval, error) {
-	return m.interval(motion.Guide.OnDevice, func(f motion.Flow) (warp.FlowPair, error) {
+	return m.interval(func(g motion.Guide) frame.Image[uint8] { return g.OnDevice().Image }, func(f motion.Flow) (warp.FlowPair, error) {
 		if p := f.Pair(); has(p) {
 			return p, nil
 		}

@@ -5,6 +5,7 @@ package cuda
 import (
 	"retime/flow"
 	"retime/frame"
+	"retime/warp"
 )
 
 // SetLanes makes d share patches among n threads on levels of any size, starting with its next
@@ -13,7 +14,7 @@ func (e *DIS) SetLanes(n int) { e.lanes = n }
 
 // EstimateFlow estimates flows as EstimateResident does, and downloads them to forward and
 // backward. On the device they stay for the intervals that refer to forward and backward.
-func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b Guide, forward, backward flow.Field) error {
+func (s *Synthesizer) EstimateFlow(e FlowEstimator, a, b warp.Guide, forward, backward flow.Field) error {
 	dst := [2]flow.Field{forward, backward}
 	return s.estimate(e, a, b, dst, func(at *estimated) error {
 		for i, f := range dst {

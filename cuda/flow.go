@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"retime/flow"
-	"retime/frame"
+	"retime/warp"
 )
 
 // FlowEstimator estimates the flow between two pictures on a device, in both directions at once. It
@@ -21,25 +21,13 @@ type FlowEstimator interface {
 	Close() error
 }
 
-// Guide is a picture to estimate motion on. Frame is the frame with which it may share samples, or
-// nil if it shares none. If the image is frame.Absent, the device makes it from the frame: its
-// luma, halved Level times.
-type Guide struct {
-	frame.Image[uint8]
-	// Finer, if not empty, is the picture that was halved to make the guide. The motion is then
-	// estimated on Finer and halved. Finer may also be frame.Absent.
-	Finer frame.Image[uint8]
-	Frame *frame.Frame
-	Level int
-}
-
 // estimatedAhead is the number of later intervals for which an estimated flow stays on the device.
 // Intervals after those upload the flow again.
 const estimatedAhead = 16
 
 // estimate estimates the flows between a and b, queues what use does with them, waits for all of
 // it, and calls done, even after an error.
-func (s *Synthesizer) estimate(e FlowEstimator, a, b Guide, dst [2]flow.Field, use func(*estimated) error, done func(*estimated)) error {
+func (s *Synthesizer) estimate(e FlowEstimator, a, b warp.Guide, dst [2]flow.Field, use func(*estimated) error, done func(*estimated)) error {
 	return s.device.Do(func() error {
 		still, err := s.device.Kernel("still", "keep_still")
 		if err != nil {
@@ -78,11 +66,11 @@ func (r *residents) letGo(held []*resident) {
 
 // estimate queues the flows between a and b and sets at. The caller lets go of what at holds, even
 // after an error.
-func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b Guide, dst [2]flow.Field) error {
+func (r *residents) estimate(at *estimated, e FlowEstimator, still *Kernel, a, b warp.Guide, dst [2]flow.Field) error {
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	finer := a.Finer.Width > 0
-	for i, g := range []Guide{a, b} {
+	for i, g := range []warp.Guide{a, b} {
 		var err error
 		if at.guides[i], err = r.picture(at, e.Stream(), guideOf(g.Image, i, g.Frame, g.Level), estimatedAhead); err != nil {
 			return err

@@ -8,41 +8,26 @@ import (
 
 // ResidentFlow is a pair of flows that only the device has.
 type ResidentFlow struct {
-	s      *Synthesizer
-	absent warp.FlowPair
-	change Change
-	fields [2]Image[flow.Vec]
-	held   []*resident
+	s          *Synthesizer
+	absent     warp.FlowPair
+	comparison flow.Comparison
+	fields     [2]Image[flow.Vec]
+	held       []*resident
 }
 
 // Pair returns fields that are frame.Absent. The intervals that the synthesizer works on may refer
 // to them.
 func (f *ResidentFlow) Pair() warp.FlowPair { return f.absent }
 
-// Change returns how much of the first guide the flows explain.
-func (f *ResidentFlow) Change() Change { return f.change }
-
-// Change holds sums over every third pixel of every third row of a guide. Still pairs each with the
-// sample of the other guide in the same place.
-type Change struct {
-	Still Sums
-	// Along pairs each with the sample where the flow leads, rounded to the nearest pixel, ties up;
-	// it leaves out pixels whose flow leads outside.
-	Along Sums
-	// Lost counts the pixels whose flow leads inside, but there and back ends more than a pixel
-	// away in x or y.
-	Lost int64
-}
-
-// Sums are over N pairs of samples a and b, of their squares and of their products.
-type Sums struct{ N, A, B, AA, BB, AB int64 }
+// Comparison returns how much of the first guide the flows explain.
+func (f *ResidentFlow) Comparison() flow.Comparison { return f.comparison }
 
 // EstimateResident estimates the flows between a and b on the device, sets the vectors of still
 // pixels to zero, as flow.KeepStill does, and leaves the flows on the device until Release. It
 // uploads a and b unless the device has them, and downloads only the sums of the change. Several
 // goroutines may call EstimateResident at once, each with its own estimator, while others make
 // frames.
-func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b Guide) (*ResidentFlow, error) {
+func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b warp.Guide) (*ResidentFlow, error) {
 	f := &ResidentFlow{s: s}
 	f.absent.Forward.Image = frame.Absent[flow.Vec](a.Width, a.Height)
 	f.absent.Backward.Image = frame.Absent[flow.Vec](a.Width, a.Height)
@@ -59,7 +44,7 @@ func (s *Synthesizer) EstimateResident(e FlowEstimator, a, b Guide) (*ResidentFl
 		f.Release()
 		return nil, err
 	}
-	f.change = sums.change(a.Width, a.Height)
+	f.comparison = sums.change(a.Width, a.Height)
 	return f, nil
 }
 
@@ -147,15 +132,15 @@ func (c *changeSums) measure(s *Stream, at *estimated) error {
 func (c *changeSums) free() { c.device.Free() }
 
 // change returns the sums for guides of width by height.
-func (c *changeSums) change(width, height int) Change {
+func (c *changeSums) change(width, height int) flow.Comparison {
 	var v [changeCount]int64
 	for i, bits := range c.host {
 		v[i] = int64(bits)
 	}
 	n := int64(ceilDiv(width, changeStep) * ceilDiv(height, changeStep))
-	return Change{
-		Still: Sums{N: n, A: v[0], B: v[1], AA: v[2], BB: v[3], AB: v[4]},
-		Along: Sums{N: n - v[8], A: v[0] - v[9], B: v[5], AA: v[2] - v[10], BB: v[6], AB: v[7]},
+	return flow.Comparison{
+		Still: flow.Sums{N: n, A: v[0], B: v[1], AA: v[2], BB: v[3], AB: v[4]},
+		Along: flow.Sums{N: n - v[8], A: v[0] - v[9], B: v[5], AA: v[2] - v[10], BB: v[6], AB: v[7]},
 		Lost:  v[11],
 	}
 }

@@ -61,8 +61,8 @@ func TestGuidesOnDevice(t *testing.T) {
 					must(t, k.b.Resize(d, w, h))
 					must(t, k.field.Resize(d, w, h))
 					must(t, k.field.Clear(stream))
-					must(t, s.EstimateFlow(k, cuda.Guide{Image: at, Frame: frames[0], Level: level},
-						cuda.Guide{Image: absentGuide(frames[1], level), Frame: frames[1], Level: level}, flow.NewField(w, h), flow.NewField(w, h)))
+					must(t, s.EstimateFlow(k, warp.Guide{Image: at, Frame: frames[0], Level: level},
+						warp.Guide{Image: absentGuide(frames[1], level), Frame: frames[1], Level: level}, flow.NewField(w, h), flow.NewField(w, h)))
 					for j, m := range []cuda.Image[byte]{k.a, k.b} {
 						got := frame.NewImage[uint8](w, h)
 						must(t, m.Download(stream, got))
@@ -79,11 +79,11 @@ func TestGuidesOnDevice(t *testing.T) {
 		}
 		f := scene(rng, formats[0], 21, 14)
 		defer f.Release()
-		wrong := cuda.Guide{Image: frame.Absent[uint8](12, 7), Frame: f, Level: 1}
+		wrong := warp.Guide{Image: frame.Absent[uint8](12, 7), Frame: f, Level: 1}
 		if err := s.EstimateFlow(k, wrong, wrong, flow.NewField(12, 7), flow.NewField(12, 7)); err == nil {
 			t.Error("a guide of the wrong size: no error")
 		}
-		none := cuda.Guide{Image: frame.Absent[uint8](21, 14), Finer: frame.Absent[uint8](42, 28), Frame: f}
+		none := warp.Guide{Image: frame.Absent[uint8](21, 14), Finer: frame.Absent[uint8](42, 28), Frame: f}
 		if err := s.EstimateFlow(k, none, none, flow.NewField(21, 14), flow.NewField(21, 14)); err == nil {
 			t.Error("a finer picture than the frame: no error")
 		}
@@ -111,10 +111,10 @@ func estimatedClip(t *testing.T, rng *rand.Rand, n int, finer bool) []warp.Inter
 }
 
 // changeBetween returns the sums that Change describes.
-func changeBetween(a, b frame.Image[uint8], f warp.FlowPair) (c cuda.Change) {
-	add := func(s *cuda.Sums, a, b uint8) {
+func changeBetween(a, b frame.Image[uint8], f warp.FlowPair) (c flow.Comparison) {
+	add := func(s *flow.Sums, a, b uint8) {
 		va, vb := int64(a), int64(b)
-		*s = cuda.Sums{N: s.N + 1, A: s.A + va, B: s.B + vb, AA: s.AA + va*va, BB: s.BB + vb*vb, AB: s.AB + va*vb}
+		*s = flow.Sums{N: s.N + 1, A: s.A + va, B: s.B + vb, AA: s.AA + va*va, BB: s.BB + vb*vb, AB: s.AB + va*vb}
 	}
 	for y := 0; y < a.Height; y += 3 {
 		for x := 0; x < a.Width; x += 3 {
@@ -164,8 +164,8 @@ func testEstimateResident(t *testing.T, finer bool) {
 			return guides[f]
 		}
 		large := map[*frame.Frame]frame.Image[uint8]{}
-		guideOf := func(f *frame.Frame) cuda.Guide {
-			g := cuda.Guide{Image: absent(f), Frame: f, Level: 1}
+		guideOf := func(f *frame.Frame) warp.Guide {
+			g := warp.Guide{Image: absent(f), Frame: f, Level: 1}
 			if finer {
 				if _, ok := large[f]; !ok {
 					large[f] = absentGuide(f, 0)
@@ -181,8 +181,8 @@ func testEstimateResident(t *testing.T, finer bool) {
 			g.GuideA, g.GuideB = absent(in.A), absent(in.B)
 			flows[i], err = s.EstimateResident(e, guideOf(in.A), guideOf(in.B))
 			must(t, err)
-			if want := changeBetween(in.GuideA, in.GuideB, in.Flows[0]); flows[i].Change() != want {
-				t.Errorf("interval %d: change %+v, want %+v", i, flows[i].Change(), want)
+			if want := changeBetween(in.GuideA, in.GuideB, in.Flows[0]); flows[i].Comparison() != want {
+				t.Errorf("interval %d: change %+v, want %+v", i, flows[i].Comparison(), want)
 			}
 			g.Flows = []warp.FlowPair{flows[i].Pair()}
 			got := warp.FlowPair{Forward: flow.NewField(g.GuideA.Width, g.GuideA.Height), Backward: flow.NewField(g.GuideA.Width, g.GuideA.Height)}

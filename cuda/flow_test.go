@@ -110,7 +110,7 @@ func (p knownPair) estimate(s *cuda.Synthesizer, list ...*warp.Interval) error {
 			var err error
 			for j := i; j < len(list) && err == nil; j += len(p) {
 				in := list[j]
-				err = s.EstimateFlow(k, cuda.Guide{Image: in.GuideA, Frame: in.A}, cuda.Guide{Image: in.GuideB, Frame: in.B}, in.Flows[0].Forward, in.Flows[0].Backward)
+				err = s.EstimateFlow(k, warp.Guide{Image: in.GuideA, Frame: in.A}, warp.Guide{Image: in.GuideB, Frame: in.B}, in.Flows[0].Forward, in.Flows[0].Backward)
 			}
 			errs <- err
 		}()
@@ -162,7 +162,7 @@ func TestEstimateFlow(t *testing.T) {
 					}
 				}
 				// A failed estimate leaves nothing on the device.
-				blank := cuda.Guide{Image: frame.NewImage[uint8](list[0].GuideA.Width, list[0].GuideA.Height)}
+				blank := warp.Guide{Image: frame.NewImage[uint8](list[0].GuideA.Width, list[0].GuideA.Height)}
 				if err := s.EstimateFlow(estimators[0], blank, blank, given[0].Flows[0].Forward, given[0].Flows[0].Backward); !errors.Is(err, errUnknown) {
 					t.Errorf("unknown pictures: error %v", err)
 				}
@@ -222,7 +222,7 @@ func TestEstimateFlowKeepsStill(t *testing.T) {
 					e.learn(pictures[i], pictures[1-i], flow.Field{Image: frame.Image[flow.Vec]{Width: w, Height: h, Stride: want.Stride, Pix: slices.Clone(want.Pix)}})
 				}
 				must(t, flow.KeepStill(a, b, frame.Workers{}, wants[:]...))
-				must(t, s.EstimateFlow(e, cuda.Guide{Image: a}, cuda.Guide{Image: b}, gots[0], gots[1]))
+				must(t, s.EstimateFlow(e, warp.Guide{Image: a}, warp.Guide{Image: b}, gots[0], gots[1]))
 				for i, got := range gots {
 					if !slices.Equal(got.Pix, wants[i].Pix) {
 						t.Errorf("%dx%d, %d pixels differ: the fields of direction %d do too", w, h, changes, i)

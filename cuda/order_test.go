@@ -284,7 +284,7 @@ func TestEstimateFlowUnderWay(t *testing.T) {
 			slow.to = unsafe.Pointer(unsafe.SliceData(got.Pix))
 			done := make(chan error)
 			go func() {
-				done <- u.gpu.EstimateFlow(k, cuda.Guide{Image: pictures[0]}, cuda.Guide{Image: pictures[1]}, got, back)
+				done <- u.gpu.EstimateFlow(k, warp.Guide{Image: pictures[0]}, warp.Guide{Image: pictures[1]}, got, back)
 			}()
 			<-slow.reached
 			for i, in := range list {

@@ -69,20 +69,6 @@ func Measure(a, b Guide, f warp.FlowPair) Change {
 	return changeOf(still, along, lost)
 }
 
-// Sums are over N pairs of samples a and b, of their squares and of their products.
-type Sums struct{ N, A, B, AA, BB, AB int64 }
-
-// ChangeOf returns the change that sums over every third pixel of every third row describe. still
-// pairs each pixel with the pixel in the same place of the other guide, and along with the pixel
-// that the flow leads to; along leaves out pixels that move outside. lost counts the pixels that
-// the flow there and back misses by more than a pixel in x or y.
-func ChangeOf(still, along Sums, lost int64) Change {
-	of := func(s Sums) correlation {
-		return correlation{int(s.N), int(s.A), int(s.B), int(s.AA), int(s.BB), int(s.AB)}
-	}
-	return changeOf(of(still), of(along), int(lost))
-}
-
 func changeOf(still, along correlation, lost int) Change {
 	return Change{
 		unlike: 1 - max(along.value(), still.value(), 0),

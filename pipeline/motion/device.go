@@ -5,26 +5,28 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"retime/flow"
 	"retime/flow/dis"
 	"retime/frame"
 	"retime/warp"
 )
 
 // Device estimates flow by package dis, for one goroutine.
-type Device interface {
+type Device struct {
 	// Estimate returns the flows between a and b, which stay on the device, with the flow of still
 	// pixels set to zero. done is false if the processor should estimate them instead.
-	Estimate(a, b Guide) (f DeviceFlow, done bool, err error)
+	Estimate func(a, b warp.Guide) (f DeviceFlow, done bool, err error)
 	// Has reports whether the device has a flow's fields.
-	Has(warp.FlowPair) bool
-	Close()
+	Has   func(warp.FlowPair) bool
+	Close func()
 }
 
 // DeviceFlow is a pair of flows on a device. Any goroutine may call its methods.
 type DeviceFlow interface {
 	// Pair returns fields without samples, which identify the flows to the device.
 	Pair() warp.FlowPair
-	Change() Change
+	// Comparison compares the guides along the flow from a.
+	Comparison() flow.Comparison
 	// Download copies the flows to dst, whose fields have the guides' size. done is false if the
 	// device has lost them.
 	Download(dst warp.FlowPair) (done bool, err error)
@@ -57,7 +59,7 @@ type onDevice struct {
 func (e *onDevice) name() string { return e.processor.name() }
 
 func (e *onDevice) estimate(a, b Guide) (Flow, error) {
-	there, done, err := e.device.Estimate(a, b)
+	there, done, err := e.device.Estimate(a.OnDevice(), b.OnDevice())
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +93,14 @@ type resident struct {
 	again []DeviceFlow // the same on other devices
 }
 
+func (f *resident) Change() Change {
+	of := func(s flow.Sums) correlation {
+		return correlation{int(s.N), int(s.A), int(s.B), int(s.AA), int(s.BB), int(s.AB)}
+	}
+	c := f.Comparison()
+	return changeOf(of(c.Still), of(c.Along), int(c.Lost))
+}
+
 func (f *resident) Fields() (warp.FlowPair, error) { return f.fields() }
 
 // On has a device that does not have the flow estimate it, which takes a fraction of the time of
@@ -106,7 +116,7 @@ func (f *resident) On(d Device) (warp.FlowPair, error) {
 			return p, nil
 		}
 	}
-	there, done, err := d.Estimate(f.guides[0], f.guides[1])
+	there, done, err := d.Estimate(f.guides[0].OnDevice(), f.guides[1].OnDevice())
 	switch {
 	case err != nil:
 		return warp.FlowPair{}, err

@@ -93,10 +93,10 @@ func TestFinerGuide(t *testing.T) {
 	if m := g.OnDevice(); m.Width != 37 || m.Height != 26 {
 		t.Errorf("the device is to make a guide of %dx%d", m.Width, m.Height)
 	}
-	if m := g.FinerOnDevice(); m.Width != 73 || m.Height != 51 {
+	if m := g.OnDevice().Finer; m.Width != 73 || m.Height != 51 {
 		t.Errorf("the device is to make a finer picture of %dx%d", m.Width, m.Height)
 	}
-	if m := NewGuide(f, Scale{Level: 1}).FinerOnDevice(); m.Width != 0 {
+	if m := NewGuide(f, Scale{Level: 1}).OnDevice().Finer; m.Width != 0 {
 		t.Errorf("beside a guide that flow is estimated on, the device is to make a picture of %dx%d", m.Width, m.Height)
 	}
 }

@@ -79,18 +79,15 @@ func (g Guide) Numbered(n int64) Guide {
 // made g.
 func (g Guide) Source() (f *frame.Frame, s Scale) { return g.source, g.scale }
 
-// OnDevice returns the guide for a device. If the guide has a source, this is a frame.Absent, and
-// the device makes the samples. All copies of a guide return the same image.
-func (g Guide) OnDevice() frame.Image[uint8] {
+// OnDevice returns the guide for a device. If the guide has a source, its images are frame.Absent, and
+// the device makes the samples. All copies of a guide return the same images.
+func (g Guide) OnDevice() warp.Guide {
+	d := warp.Guide{Image: g.absent, Finer: g.absentFiner, Frame: g.source, Level: g.scale.Level}
 	if g.source == nil {
-		return g.picture()
+		d.Image = g.picture()
 	}
-	return g.absent
+	return d
 }
-
-// FinerOnDevice is OnDevice for the finer picture that flow is estimated on; it is empty if flow is
-// estimated on the guide.
-func (g Guide) FinerOnDevice() frame.Image[uint8] { return g.absentFiner }
 
 // fit halves flow that was estimated on a picture finer than the guide.
 func (g Guide) fit(f *flow.Field) {

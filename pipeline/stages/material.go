@@ -35,29 +35,14 @@ func (m *material) Host() (warp.Interval, error) {
 // On implements synth.Interval.
 func (m *material) On(e *synth.FlowEstimator) (warp.Interval, error) {
 	d := FlowDevice(e)
-	return m.interval(motion.Guide.OnDevice, func(f motion.Flow) (warp.FlowPair, error) { return f.On(d) })
+	return m.interval(func(g motion.Guide) frame.Image[uint8] { return g.OnDevice().Image }, func(f motion.Flow) (warp.FlowPair, error) { return f.On(d) })
 }
 
 // FlowDevice returns a synthesizer's estimator for package motion.
-func FlowDevice(e *synth.FlowEstimator) motion.Device { return flowDevice{e} }
-
-type flowDevice struct{ *synth.FlowEstimator }
-
-func (d flowDevice) Estimate(a, b motion.Guide) (motion.DeviceFlow, bool, error) {
-	guide := func(g motion.Guide) synth.Guide {
-		f, scale := g.Source()
-		return synth.Guide{Image: g.OnDevice(), Finer: g.FinerOnDevice(), Frame: f, Level: scale.Level}
+func FlowDevice(e *synth.FlowEstimator) motion.Device {
+	return motion.Device{
+		Estimate: func(a, b warp.Guide) (motion.DeviceFlow, bool, error) { return e.Estimate(a, b) }, Has: e.Has, Close: e.Close,
 	}
-	f, done, err := d.FlowEstimator.Estimate(guide(a), guide(b))
-	return deviceFlow{f}, done, err
-}
-
-// deviceFlow is a synthesizer's flow for package motion.
-type deviceFlow struct{ *synth.Flow }
-
-func (f deviceFlow) Change() motion.Change {
-	c := f.Flow.Change()
-	return motion.ChangeOf(motion.Sums(c.Still), motion.Sums(c.Along), c.Lost)
 }
 
 // interval returns the material with the pictures of guides and the fields of flows.

@@ -4,19 +4,17 @@ import (
 	"errors"
 
 	"retime/cuda"
+	"retime/flow"
 	"retime/flow/dis"
 	"retime/warp"
 )
-
-// Guide is a picture to estimate flow on, and the frame that it was made from.
-type Guide = cuda.Guide
 
 // FlowDevice estimates flow on a device, by package dis. One goroutine uses it; several
 // FlowDevices work at once.
 type FlowDevice interface {
 	// Estimate returns the flows between a and b, which stay on the device, with the flow
 	// of what stands still set to zero.
-	Estimate(a, b Guide) (ResidentFlow, error)
+	Estimate(a, b warp.Guide) (ResidentFlow, error)
 	Close() error
 }
 
@@ -24,7 +22,7 @@ type FlowDevice interface {
 type ResidentFlow interface {
 	// Pair returns fields without samples. Intervals that the device gets refer to them.
 	Pair() warp.FlowPair
-	Change() cuda.Change
+	Comparison() flow.Comparison
 	// Download sets dst, whose fields have the guides' size and memory of their own, to
 	// the flows.
 	Download(dst warp.FlowPair) error
@@ -52,7 +50,7 @@ func (e *FlowEstimator) Has(p warp.FlowPair) bool { return e.device.Has(p) }
 
 // Estimate is FlowDevice's, but leaves the work to the caller, and reports false, if the
 // device cannot do it. An error ends the job.
-func (e *FlowEstimator) Estimate(a, b Guide) (f *Flow, done bool, err error) {
+func (e *FlowEstimator) Estimate(a, b warp.Guide) (f *Flow, done bool, err error) {
 	if e.without || e.device.lost() {
 		return nil, false, nil
 	}
@@ -105,7 +103,7 @@ type cudaFlow struct {
 	synthesizer *cuda.Synthesizer
 }
 
-func (f cudaFlow) Estimate(a, b Guide) (ResidentFlow, error) {
+func (f cudaFlow) Estimate(a, b warp.Guide) (ResidentFlow, error) {
 	there, err := f.synthesizer.EstimateResident(f.DIS, a, b)
 	if err != nil {
 		return nil, err

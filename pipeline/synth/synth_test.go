@@ -48,7 +48,7 @@ func (d *failingDevice) Flow(dis.Options) (FlowDevice, error) {
 // failingFlow estimates nothing.
 type failingFlow struct{ fail func(call string) error }
 
-func (f failingFlow) Estimate(_, _ Guide) (ResidentFlow, error) {
+func (f failingFlow) Estimate(_, _ warp.Guide) (ResidentFlow, error) {
 	return failingResident{fail: f.fail}, f.fail("flow")
 }
 
@@ -192,7 +192,7 @@ func TestFlowFallsBack(t *testing.T) {
 		e := s.Flow()[0].New()
 		defer e.Close()
 		for range times {
-			f, ok, err := e.Estimate(Guide{}, Guide{})
+			f, ok, err := e.Estimate(warp.Guide{}, warp.Guide{})
 			if err == nil && ok {
 				ok, err = f.Download(warp.FlowPair{})
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -18,7 +19,7 @@ import (
 
 func main() {
 	prepareStandardStreams()
-	saveMemory()
+	defer runtime.KeepAlive(saveMemory())
 	ctx, cancel := signalContext()
 	cmd, err := newRootCommand().ExecuteContextC(ctx)
 	cancel()
@@ -29,16 +30,15 @@ func main() {
 }
 
 // saveMemory sets GOGC to 25: almost all memory is pictures, which hold no pointers, so frequent
-// collections are cheap. Where the pictures are a device's and the heap is small, the ballast, which
-// takes no memory as nothing writes to it, leaves 16 MiB between collections.
-func saveMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(25)
-		ballast = make([]byte, 64<<20)
+// collections are cheap. Where the pictures are a device's, the heap is small, and the ballast
+// leaves 16 MiB between collections; it takes no memory as long as nobody writes to it.
+func saveMemory() (ballast []byte) {
+	if os.Getenv("GOGC") != "" {
+		return nil
 	}
+	debug.SetGCPercent(25)
+	return make([]byte, 64<<20)
 }
-
-var ballast []byte
 
 // exitCode returns the exit code for err, as --help lists it.
 func exitCode(err error) int {

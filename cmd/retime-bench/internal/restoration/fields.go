@@ -3,6 +3,8 @@ package restoration
 import (
 	"context"
 	"fmt"
+	"math/bits"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/pipeline/restore"
 	"retime/pipeline/restore/fields"
 )
@@ -35,6 +38,7 @@ const every = 5
 // fields but those of the same lines.
 func (s *study) fields(ctx context.Context, clips []string) error {
 	s.printf("| clip | fields | held | same lines | one field | a frame's two | other fields |\n|---|---|---|---|---|---|---|\n")
+	var all trial
 	for i, clip := range clips {
 		kind := systems[i%len(systems)]
 		w, err := s.weave(ctx, clip, &kind)
@@ -45,6 +49,72 @@ func (s *study) fields(ctx context.Context, clips []string) error {
 		if w.touched > 0 {
 			return fault.New(fault.Mismatch, "%s: %d sound fields touched", clip, w.touched)
 		}
+		if err := s.detectFields(ctx, &kind, len(w.held), &all); err != nil {
+			return fmt.Errorf("%s: %w", clip, err)
+		}
+	}
+	recall, precision := all.rates()
+	s.printf("%d fields damaged, recall %.3f, precision %.3f\n", all.damaged, recall, precision)
+	return nil
+}
+
+// detectFields spoils single fields and both of a frame at count places of the woven clip, by black or by what
+// spoilSamples does, and counts how many are found.
+func (s *study) detectFields(ctx context.Context, k *system, count int, all *trial) error {
+	r, err := media.Open(ctx, filepath.Join(s.work, "woven.mkv"), media.ReaderOptions{})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	name := filepath.Join(s.work, "spoilt.mkv")
+	w, err := create(ctx, name, r)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	random := rand.New(rand.NewPCG(s.Seed, uint64(k.height)))
+	lost, kinds := map[int]fields.Set{}, []restore.Kind{restore.Black, restore.Garbled}
+	n := 0
+	if err := frames(r, func(f *frame.Frame) error {
+		put := f
+		if n%every == every-1 && n/every < count {
+			if put, err = w.NewFrame(f); err != nil {
+				return err
+			}
+			defer put.Release()
+			frame.Copy(put, f)
+			lost[n] = []fields.Set{fields.Top, fields.Bottom, fields.Both}[n/every%3]
+			for _, field := range []fields.Set{fields.Top, fields.Bottom} {
+				if lost[n]&field != 0 {
+					spoilSamples[uint8](random, fields.View(put, field), kinds[n/every%len(kinds)])
+				}
+			}
+		}
+		n++
+		return w.WriteFrame(put)
+	}); err != nil {
+		return err
+	}
+	if _, err := w.Finish(false); err != nil {
+		return err
+	}
+	report, err := restore.Run(ctx, restore.Options{Detect: true, DryRun: true, Convert: pipeline.Options{Input: pipeline.Input{File: name}, Compute: pipeline.Compute{Backend: pipeline.CPU}}})
+	if err != nil {
+		return err
+	}
+	for _, set := range lost {
+		all.damaged += bits.OnesCount8(uint8(set))
+	}
+	for _, f := range report.Findings {
+		if f.Kind == restore.Jump || f.Kind == restore.Gap {
+			continue
+		}
+		set := map[restore.Field]fields.Set{restore.BothFields: fields.Both, restore.TopField: fields.Top, restore.BottomField: fields.Bottom}[f.First.Field]
+		for n := f.First.Number; n <= f.Last.Number; n++ {
+			all.found += bits.OnesCount8(uint8(set))
+			all.right += bits.OnesCount8(uint8(set & lost[int(n)]))
+		}
+		s.note("found: %v", f)
 	}
 	return nil
 }

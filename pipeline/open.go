@@ -68,11 +68,6 @@ func (o *Options) Estimator(ctx context.Context) (*motion.Estimator, error) {
 	return motion.NewEstimator(ctx, o.motionParams())
 }
 
-// LocalEstimator opens an estimator for cuts between small pictures.
-func (o *Options) LocalEstimator() (*motion.Estimator, error) {
-	return motion.NewLocalEstimator(motion.Params{Workers: o.workers()})
-}
-
 // deviceEstimator is Estimator on a device, if the device can estimate the options' flow.
 func (o *Options) deviceEstimator(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error) {
 	return motion.NewDeviceEstimator(ctx, o.motionParams(), stages.FlowDevice(device.New()))

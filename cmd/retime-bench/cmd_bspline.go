@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"retime/cmd/internal/values"
 	"retime/cmd/retime-bench/internal/splines"
 	"retime/frame"
 	"retime/pipeline/fault"
@@ -65,16 +65,6 @@ const maxSamples = 1 << 28
 
 type size struct{ width, height int }
 
-func parseSize(text string) (size, error) {
-	w, h, ok := strings.Cut(text, "x")
-	width, errW := strconv.ParseUint(w, 10, 31)
-	height, errH := strconv.ParseUint(h, 10, 31)
-	if !ok || errW != nil || errH != nil || width == 0 || height == 0 {
-		return size{}, fault.New(fault.Usage, "--size %q: want WIDTHxHEIGHT, as in 640x480", text)
-	}
-	return size{int(width), int(height)}, nil
-}
-
 // bsplineBench holds the state that the studies share.
 type bsplineBench struct {
 	ctx     context.Context
@@ -86,7 +76,9 @@ type bsplineBench struct {
 }
 
 func runBspline(ctx context.Context, o BsplineOptions, stdout io.Writer) error {
-	s, err := parseSize(o.size)
+	var s size
+	var err error
+	s.width, s.height, err = values.Size(o.size)
 	if err != nil {
 		return err
 	}

@@ -8,14 +8,13 @@ import (
 	"os"
 	"runtime/pprof"
 	"runtime/trace"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"retime/cmd/internal/values"
 	"retime/cmd/retime-bench/internal/stages"
 	"retime/pipeline"
 	"retime/pipeline/fault"
@@ -82,7 +81,7 @@ func runStages(ctx context.Context, o StagesOptions, input string, stdout io.Wri
 		}
 	}
 	if o.device != "" {
-		if p.Compute.Devices, err = parseDevices(o.device); err != nil {
+		if p.Compute.Devices, err = values.Devices(o.device); err != nil {
 			return err
 		}
 	}
@@ -155,17 +154,4 @@ func where(s *stages.Report) string {
 		return "on " + strings.Join(s.Devices, " and ")
 	}
 	return "on the CPU"
-}
-
-// parseDevices parses device numbers separated by commas.
-func parseDevices(list string) ([]int, error) {
-	var devices []int
-	for field := range strings.SplitSeq(list, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(field))
-		if err != nil || n < 0 || slices.Contains(devices, n) {
-			return nil, fault.New(fault.Usage, "--device %q: want different numbers from 0, such as 0,1", list)
-		}
-		devices = append(devices, n)
-	}
-	return devices, nil
 }

@@ -6,9 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"retime/cuda"
 	"retime/pipeline"
@@ -77,17 +74,4 @@ func findCUDAProgram() (string, error) {
 		return "", err
 	}
 	return program, nil
-}
-
-// parseDevices reads device numbers, with commas between them.
-func parseDevices(list string) ([]int, error) {
-	var devices []int
-	for field := range strings.SplitSeq(list, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(field))
-		if err != nil || n < 0 || slices.Contains(devices, n) {
-			return nil, fault.New(fault.Usage, "--device %q: want different numbers from 0, such as 0,1", list)
-		}
-		devices = append(devices, n)
-	}
-	return devices, nil
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"retime/cmd/internal/still"
+	"retime/cmd/internal/values"
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/warp/boxspline/plane"
@@ -162,8 +162,9 @@ func (o *ResampleOptions) parse() (r resampling, err error) {
 		return r, fault.New(fault.Usage, "--dtype %s: choose float32 or float64", o.dtype)
 	}
 	if o.size != "" {
-		s, err := parseSize(o.size)
-		if err != nil {
+		var s size
+		var err error
+		if s.width, s.height, err = values.Size(o.size); err != nil {
 			return r, err
 		}
 		r.size = &s
@@ -208,16 +209,6 @@ func parseOutside(text string) (black [2]bool, err error) {
 
 // size is a picture's size in samples.
 type size struct{ width, height int }
-
-func parseSize(text string) (size, error) {
-	w, h, ok := strings.Cut(text, "x")
-	width, errW := strconv.ParseUint(w, 10, 31)
-	height, errH := strconv.ParseUint(h, 10, 31)
-	if !ok || errW != nil || errH != nil || width == 0 || height == 0 {
-		return size{}, fault.New(fault.Usage, "--size %q: want WIDTHxHEIGHT, as in 640x480", text)
-	}
-	return size{int(width), int(height)}, nil
-}
 
 func runResample(ctx context.Context, o ResampleOptions, input string, stdout, stderr io.Writer) error {
 	start := time.Now()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"retime/cmd/internal/values"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
@@ -175,7 +176,7 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "backend", arg: "WHAT", usage: "where frames are made: auto (a GPU if there is one), cpu, cuda", heading: machineHeading, option: "Compute.Backend", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb, values: []string{"auto", "cpu", "cuda"}, Value: word(&c.Backend)},
 		{name: "device", arg: "NUMBERS", usage: "CUDA devices to use, such as 0,1 (default 0)", heading: machineHeading, option: "Compute.Devices", role: roleMachine,
-			verbs: conversions | restoreVerb | workVerb, Value: parsed(&c.Devices, "0", parseDevices)},
+			verbs: conversions | restoreVerb | workVerb, Value: parsed(&c.Devices, "0", values.Devices)},
 		{name: "gpu-fault", arg: "HOW", usage: "when a GPU fails: cpu (make the frame there), fail", heading: machineHeading, option: "Compute.FaultPolicy", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb, values: []string{"cpu", "fail"}, Value: word(&c.FaultPolicy)},
 		{name: "confine", arg: "DIR", usage: "do not read or write outside DIR, for job files and plans you do not trust\n" +

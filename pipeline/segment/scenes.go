@@ -35,7 +35,7 @@ func lookForScenes(ctx context.Context, o pipeline.Options, whole *Outline) (sce
 		return nil, err
 	}
 	defer clip.Close()
-	e, err := clip.Options.LocalEstimator()
+	e, err := motion.NewLocalEstimator(motion.Params{Workers: clip.Options.Compute.Workers()})
 	if err != nil {
 		return nil, err
 	}

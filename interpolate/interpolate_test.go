@@ -143,7 +143,7 @@ func (c *trial) converted(t *testing.T, only ...int64) (frames [][]byte, records
 		repeats = pipeline.RetimeDuplicates
 	}
 	_, err := pipeline.Convert(t.Context(), s, s, at, pipeline.Options{
-		Synthesis: pipeline.Synthesis{Preset: o.Synthesis.Preset, Mode: o.Synthesis.Mode, Duplicates: repeats},
+		Synthesis: pipeline.Synthesis{Preset: o.Synthesis.Preset, Mode: o.Synthesis.Mode, Duplicates: repeats, BlendBelow: o.Synthesis.BlendBelow},
 		Compute:   pipeline.Compute{Backend: pipeline.CPU, Threads: 2},
 		Hooks:     pipeline.Hooks{Record: func(r pipeline.Record) { records = append(records, r) }},
 	})
@@ -195,34 +195,43 @@ func sample(t *testing.T, list []*trial, n int, f func(t *testing.T, c *trial)) 
 
 // A clip's frames, in any order and from several goroutines, are those of a conversion, and each
 // needs no picture but those that it names. Exact.
-func TestClip(t *testing.T) {
-	sample(t, trials(), 12, func(t *testing.T, c *trial) {
-		want, records := c.converted(t)
-		v, err := interpolate.NewClip(c.options, pictures)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer v.Close()
-		if n := v.Frames(); n != int64(len(want)) {
-			t.Fatalf("%d frames, want %d", n, len(want))
-		}
-		rate, _ := c.options.Rate.Float64()
-		jobs := make(chan int)
-		var making sync.WaitGroup
-		for range 3 {
-			making.Go(func() {
-				dst := frame.New(c.format, width, height)
-				for k := range jobs {
-					check(t, v, dst, k, want[k], records[k], rate)
-				}
-			})
-		}
-		for _, k := range rand.New(rand.NewPCG(34, 2)).Perm(len(want)) {
-			jobs <- k
-		}
-		close(jobs)
-		making.Wait()
-	})
+func TestClip(t *testing.T) { sample(t, trials(), 12, compare) }
+
+// So are those that are cross-faded where motion cannot be trusted, here all.
+func TestClipBlends(t *testing.T) {
+	c := &trial{formats[0], interpolate.Options{
+		Format: formats[0], Width: width, Height: height, Rate: big.NewRat(24, 1), Threads: 2,
+		Timing: interpolate.Timing{Rate: big.NewRat(60, 1)}, Synthesis: interpolate.Synthesis{Preset: motion.Fast, Mode: warp.Project, BlendBelow: new(1.)},
+	}}
+	compare(t, c)
+}
+
+func compare(t *testing.T, c *trial) {
+	want, records := c.converted(t)
+	v, err := interpolate.NewClip(c.options, pictures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	if n := v.Frames(); n != int64(len(want)) {
+		t.Fatalf("%d frames, want %d", n, len(want))
+	}
+	rate, _ := c.options.Rate.Float64()
+	jobs := make(chan int)
+	var making sync.WaitGroup
+	for range 3 {
+		making.Go(func() {
+			dst := frame.New(c.format, width, height)
+			for k := range jobs {
+				check(t, v, dst, k, want[k], records[k], rate)
+			}
+		})
+	}
+	for _, k := range rand.New(rand.NewPCG(34, 2)).Perm(len(want)) {
+		jobs <- k
+	}
+	close(jobs)
+	making.Wait()
 }
 
 func check(t *testing.T, v *interpolate.Clip, dst *frame.Frame, k int, want []byte, r pipeline.Record, rate float64) {

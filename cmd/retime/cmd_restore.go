@@ -43,7 +43,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 func (o *RestoreOptions) own() []flag {
 	r := &o.restore
 	return []flag{
-		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135; numbers from 0, times, or timecodes; 120.t is a top field", heading: damageHeading, Value: numbers(&o.frames)},
+		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135 (from 0), times or timecodes; 120.t is one field", heading: damageHeading, Value: numbers(&o.frames)},
 		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, use: readsFile, path: &o.list, Value: word(&o.list)},
 		{name: "detect", usage: "find damaged frames and replace them", heading: damageHeading, option: "Options.Detect", Value: boolean(&r.Detect)},
 		{name: "missing-from-numbering", usage: "fill the gaps in the numbers of an image sequence", heading: damageHeading,

@@ -44,9 +44,8 @@ type session struct {
 	// the store calls, one call at a time.
 	accepted edits.State
 
-	mu        sync.Mutex // for what follows, and render and cancel
-	closed    bool
-	elsewhere string // what was changed elsewhere; empty for nothing
+	mu        sync.Mutex // for what follows, and render, cancel and closed
+	elsewhere string     // what was changed elsewhere; empty for nothing
 }
 
 // rendered describes how a clip is rendered, now or the last time.
@@ -54,6 +53,7 @@ type rendered struct {
 	render  renderStatus
 	cancel  context.CancelFunc // nil if nothing is rendered
 	renders sync.WaitGroup
+	closed  bool // nothing is rendered any more
 }
 
 // cacheBytes bounds the frames that a session keeps.

@@ -54,9 +54,14 @@ type Interval struct {
 	assigned synth.Assignment
 	found    estimated
 	shot
-	job  synth.Job
-	seen *material // that the job works with; nil if it makes nothing
+	work
 	held
+}
+
+// work is how the frames of an interval are made; empty if none is.
+type work struct {
+	seen *material // what the job sees
+	job  synth.Job
 }
 
 // held counts who uses an interval, and has what the last of them releases.

@@ -75,9 +75,16 @@ func (r *run) announce(ctx context.Context, w *window) (err error) {
 	if made == 0 {
 		return nil
 	}
-	v.seen = r.describe(w)
-	v.job, err = r.synth.Prepare(ctx, v.assigned, v.seen, made)
+	v.work, err = r.begin(ctx, w, made)
 	return err
+}
+
+// begin announces the window's middle interval, of which a number of frames are made, to the
+// synthesizer.
+func (r *run) begin(ctx context.Context, w *window, frames int) (b work, err error) {
+	b.seen = r.describe(w)
+	b.job, err = r.synth.Prepare(ctx, w.now.assigned, b.seen, frames)
+	return b, err
 }
 
 // method reports how to produce a target: reuse a source frame (FromSource, Nearest), extrapolate it,

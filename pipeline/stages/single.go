@@ -308,7 +308,7 @@ func (s *Single) prepare(ctx context.Context, b *between, pictures Pictures) err
 			*side.to = o.Interval
 		}
 		var err error
-		b.job, err = s.run.synth.Prepare(ctx, synth.Assignment{}, s.run.describe(&w), warp.PhaseOne)
+		b.work, err = s.run.begin(ctx, &w, warp.PhaseOne)
 		return err
 	})
 }

@@ -33,6 +33,7 @@ func (s *Server) serveCancelAll(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// startSeries begins to render the clips. Until the last has ended, one of them is running.
 func (s *Server) startSeries() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,38 +42,42 @@ func (s *Server) startSeries() error {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.cancelSeries = cancel
+	s.options.Clips[0].become("running", "")
 	go func() {
 		defer cancel()
-		for n := range s.options.Clips {
-			if ctx.Err() != nil {
-				break
-			}
-			s.describe(n, "running", "")
+		for n, on := 0, true; on; n++ {
+			s.hub.send(listTab, "clips", s.list())
 			state, problem := s.renderOne(ctx, n)
-			s.describe(n, state, problem)
+			on = s.goOn(n, state, problem, ctx.Err() != nil)
 		}
-		s.mu.Lock()
-		s.cancelSeries = nil
-		s.mu.Unlock()
 		s.hub.send(listTab, "clips", s.list())
 		s.hub.rest()
 	}()
 	return nil
 }
 
+// goOn notes how a clip of the series has ended, and reports whether the next one is rendered.
+func (s *Server) goOn(n int, state, problem string, cancelled bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clips := s.options.Clips
+	clips[n].become(state, problem)
+	if n+1 == len(clips) || cancelled {
+		s.cancelSeries = nil
+		return false
+	}
+	clips[n+1].become("running", "")
+	return true
+}
+
+// become changes what the list says of a clip.
+func (c *Clip) become(state, problem string) { c.State, c.Problem = state, problem }
+
 // inSeries reports whether the clips are rendered one after another.
 func (s *Server) inSeries() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cancelSeries != nil
-}
-
-// describe changes what the list says of a clip.
-func (s *Server) describe(n int, state, problem string) {
-	s.mu.Lock()
-	s.options.Clips[n].State, s.options.Clips[n].Problem = state, problem
-	s.mu.Unlock()
-	s.hub.send(listTab, "clips", s.list())
 }
 
 // renderOne renders a clip, and returns its state then, with the problem if there was one.

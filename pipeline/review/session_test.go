@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,6 +144,38 @@ func TestEditedClipsAreRatedAgain(t *testing.T) {
 	s.leave(c)
 	for !rated() {
 		<-list.wake
+	}
+}
+
+// While the clips of a batch are rendered, one of them is always running, so the page offers no second start.
+func TestSeriesRunsThroughout(t *testing.T) {
+	var clips []Clip
+	for range 3 {
+		c := doubled(cutClip(t, 96, 64, 12))
+		c.State = "done"
+		clips = append(clips, c)
+	}
+	s := serve(t, Options{Clips: clips, Batch: "clips"})
+	list, _ := s.hub.open(listTab)
+	if err := s.startSeries(); err != nil {
+		t.Fatal(err)
+	}
+	for on := true; on; {
+		s.mu.Lock()
+		running := slices.ContainsFunc(s.options.Clips, func(c Clip) bool { return c.State == "running" })
+		on = s.cancelSeries != nil
+		s.mu.Unlock()
+		if on != running {
+			t.Fatalf("the clips are rendered: %t; one is running: %t", on, running)
+		}
+		if on {
+			<-list.wake
+		}
+	}
+	for _, c := range clips {
+		if _, err := os.Stat(c.Conversion.Output.File); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

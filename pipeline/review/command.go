@@ -2,9 +2,9 @@ package review
 
 import (
 	"math/big"
-	"regexp"
 	"strings"
 
+	"retime/pipeline/internal/shell"
 	"retime/pipeline/review/edits"
 )
 
@@ -57,25 +57,12 @@ func (c *session) command(s edits.State) string {
 		words = append(words, "--resume", "--segment-seconds", seconds(c.server.options.Segment))
 	}
 	words = append(words, "-y")
-	for i, w := range words {
-		words[i] = quoted(w)
-	}
-	return strings.Join(words, " ")
+	return shell.Join(words)
 }
 
 // inParts reports whether the clip is rendered in segments, as all are but those of a curve that
 // does not play on from the start.
 func (c *session) inParts() bool { return !c.maker.Plan().Reopens() }
-
-var plain = regexp.MustCompile(`^[A-Za-z0-9_./=:,%+@-]+$`)
-
-// quoted returns a word as a shell takes it.
-func quoted(w string) string {
-	if plain.MatchString(w) {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-}
 
 // seconds writes a time as a flag takes it.
 func seconds(t *big.Rat) string {

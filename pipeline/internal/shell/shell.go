@@ -1,4 +1,4 @@
-// Package shell runs command lines that a user gives.
+// Package shell runs command lines that a user gives, and writes those that a user may give.
 package shell
 
 import (

@@ -4,6 +4,8 @@ package shell
 
 import (
 	"io"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,5 +37,14 @@ func TestProcessThatStays(t *testing.T) {
 	}
 	if err := p.Failed("in the test", time.Millisecond); err == nil || !strings.Contains(err.Error(), "did not end") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A shell takes a command line apart into the words that it was joined from.
+func TestJoin(t *testing.T) {
+	words := []string{"plain-1.mp4", "", "two words", "it's", `a"b\c`, "$HOME", "*", "~", "line\nline", "é"}
+	out, err := exec.Command("/bin/sh", "-c", Join(append([]string{"printf", `%s\0`}, words...))).Output()
+	if got := strings.Split(string(out), "\x00"); err != nil || !slices.Equal(got[:len(got)-1], words) {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -60,7 +60,7 @@ func compare(ctx context.Context, j *Job, r *Report) (*comparison, error) {
 	inserted := map[int64]bool{}
 	shown := [2]map[int64]bool{{}, {}} // numbers in the input, and in the output
 	for _, e := range j.Entries {
-		if !slices.Contains(r.Made, e.Frame) {
+		if k := len(r.Made) - 1; k < 0 || r.Made[k] != e.Frame { // entries come in the order of frames
 			r.Made = append(r.Made, e.Frame)
 		}
 		if e.Source < 0 {
@@ -101,7 +101,7 @@ func compare(ctx context.Context, j *Job, r *Report) (*comparison, error) {
 		source++
 		if equal {
 			r.Equal++
-		} else if !slices.Contains(r.Made, int64(n)) {
+		} else if _, made := slices.BinarySearch(r.Made, int64(n)); !made {
 			r.Changed = append(r.Changed, int64(n))
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/internal/shell"
 	"retime/pipeline/restore"
 )
 
@@ -79,7 +79,7 @@ func Write(ctx context.Context, dir string, j Job, overwrite bool) error {
 	if err := Prepare(dir, overwrite); err != nil {
 		return err
 	}
-	r := &Report{Command: commandLine(j.Command), Version: j.Version, Input: File{Name: j.Options.Convert.Input.File}, Output: File{Name: j.Output}, Made: []int64{}, Changed: []int64{}}
+	r := &Report{Command: shell.Join(j.Command), Version: j.Version, Input: File{Name: j.Options.Convert.Input.File}, Output: File{Name: j.Output}, Made: []int64{}, Changed: []int64{}}
 	for _, f := range []*File{&r.Input, &r.Output} {
 		if err := f.measure(); err != nil {
 			return err
@@ -122,16 +122,4 @@ func (f *File) measure() error {
 	}
 	f.SHA256 = hex.EncodeToString(h.Sum(nil))
 	return nil
-}
-
-// commandLine joins words as a shell takes them.
-func commandLine(words []string) string {
-	var list []string
-	for _, w := range words {
-		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		list = append(list, w)
-	}
-	return strings.Join(list, " ")
 }

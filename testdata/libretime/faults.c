@@ -4,40 +4,10 @@
  * the first fifth of the rounds.
  */
 #define _XOPEN_SOURCE 700
-#include <libretime.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "host.h"
 #include <string.h>
 
-enum { WIDTH = 40, HEIGHT = 24, GROWTH = 2048 /* KiB */ };
-
-static volatile sig_atomic_t interrupts, users;
-static char error[64];
-
-static void count(int number)
-{
-	if (number == SIGINT)
-		interrupts++;
-	else
-		users++;
-}
-
-static void check(int ok, const char *what)
-{
-	if (!ok) {
-		fprintf(stderr, "faults: %s (%s)\n", what, error);
-		exit(1);
-	}
-}
-
-static retime_picture grey(unsigned char *samples)
-{
-	retime_picture p = {.version = RETIME_API_VERSION};
-	p.planes[0] = samples;
-	p.stride[0] = WIDTH;
-	return p;
-}
+enum { GROWTH = 2048 /* KiB */ };
 
 static retime_options good(void)
 {

@@ -5,15 +5,12 @@
  */
 #define _XOPEN_SOURCE 700
 #define RETIME_TYPES_ONLY
-#include <libretime.h>
+#include "host.h"
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 40, HEIGHT = 24, ROUNDS = 50, MOST = 4 };
+enum { ROUNDS = 50, MOST = 4 };
 
 typedef struct library {
 	void *handle;
@@ -26,23 +23,6 @@ typedef struct library {
 
 static library libraries[MOST];
 static unsigned char shot[2][WIDTH * HEIGHT];
-static volatile sig_atomic_t interrupts, users;
-
-static void count(int number)
-{
-	if (number == SIGINT)
-		interrupts++;
-	else
-		users++;
-}
-
-static void check(int ok, const char *what)
-{
-	if (!ok) {
-		fprintf(stderr, "two: %s\n", what);
-		exit(1);
-	}
-}
 
 static void find(library *l, const char *name, void *function)
 {
@@ -61,20 +41,12 @@ static void load(library *l, const char *path)
 	find(l, "retime_clip_close", &l->close);
 }
 
-static retime_picture grey(unsigned char *samples)
-{
-	retime_picture p = {.version = RETIME_API_VERSION};
-	p.planes[0] = samples;
-	p.stride[0] = WIDTH;
-	return p;
-}
-
 /* Makes the frame between the two pictures. */
 static void use(library *l)
 {
 	retime_options o;
 	retime_picture pictures[2] = {grey(shot[0]), grey(shot[1])}, to = grey(l->made);
-	char error[256] = "";
+	char why[256] = "";
 	retime_clip *clip;
 	l->options_default(&o);
 	o.width = WIDTH;
@@ -84,9 +56,9 @@ static void use(library *l)
 	o.rate_num = o.rate_den = 1;
 	o.out_num = 2;
 	o.out_den = 1;
-	clip = l->open(&o, 2, error, sizeof error);
-	check(clip != NULL, error);
-	check(l->frame(clip, 1, pictures, 2, &to, NULL, error, sizeof error) == RETIME_OK, error);
+	clip = l->open(&o, 2, why, sizeof why);
+	check(clip != NULL, why);
+	check(l->frame(clip, 1, pictures, 2, &to, NULL, why, sizeof why) == RETIME_OK, why);
 	l->close(clip);
 }
 

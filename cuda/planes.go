@@ -76,7 +76,7 @@ func (p *planes) stride(i int) int { return p.images[i].Stride / p.format.Bytes(
 // four.
 func (p *planes) args(to []Arg, first, end int) []Arg { return addresses(to, p.images[first:end]) }
 
-// addresses appends those of up to four images, and zeros up to four.
+// addresses appends the addresses of up to four images, and zeros in place of those that are missing.
 func addresses[T any](to []Arg, images []Image[T]) []Arg {
 	for _, m := range images {
 		to = append(to, m.Arg())

@@ -32,7 +32,7 @@ var systems = []system{
 // every is how many frames lie from one that loses fields to the next.
 const every = 5
 
-// fields weaves successive pictures of each clip to fields, has some of them made anew, and prints the luma
+// fields weaves successive pictures of each clip into interlaced frames, restores some fields, and prints the luma
 // PSNR of the made ones: of single fields, and of both fields of a frame; and beside it, for single
 // fields, what the field of the same lines a frame before would give, and what retime makes if it gets no
 // fields but those of the same lines.
@@ -176,7 +176,7 @@ func (s *study) weave(ctx context.Context, clip string, k *system) (*woven, erro
 	return w, nil
 }
 
-// remake has the lost fields made anew, and returns their PSNR.
+// remake restores the lost fields, and returns their PSNR.
 func (s *study) remake(ctx context.Context, w *woven, name string, truth []*frame.Frame, lost map[int]fields.Set) (db []float64, err error) {
 	marks := map[fields.Set]string{fields.Top: ".t", fields.Bottom: ".b", fields.Both: ""}
 	output, err := s.restoreFrames(ctx, name, lost, func(n int) string { return fmt.Sprint(n, marks[lost[n]]) })
@@ -201,7 +201,7 @@ func (s *study) remake(ctx context.Context, w *woven, name string, truth []*fram
 	return db, err
 }
 
-// sameLines has the lost fields of some lines made from those of the same lines alone, as frames.
+// sameLines restores the lost top or bottom fields from the other fields of the same lines alone, as frames.
 func (s *study) sameLines(ctx context.Context, name string, truth []*frame.Frame, lost map[int]fields.Set, field fields.Set) (db []float64, err error) {
 	half := filepath.Join(s.work, "half.mkv")
 	if err := ffmpeg(ctx, "-i", name, "-vf", "field="+map[fields.Set]string{fields.Top: "top", fields.Bottom: "bottom"}[field]+",setfield=prog", "-c:v", "ffv1", half); err != nil {
@@ -229,7 +229,7 @@ func (s *study) sameLines(ctx context.Context, name string, truth []*frame.Frame
 	return db, err
 }
 
-// restoreFrames has what the places name made anew in a file, and returns the name of the new one.
+// restoreFrames restores a file at the lost places, as place names them, and returns the name of the result.
 func (s *study) restoreFrames(ctx context.Context, input string, lost map[int]fields.Set, place func(n int) string) (output string, err error) {
 	var places []string
 	for n := range lost {

@@ -25,7 +25,7 @@ type Options struct {
 	Rival   string // more options for minterpolate, such as :scd=none
 	Preset  pipeline.Preset
 	Verbose bool // print each frame
-	Fields  bool // weave pictures to fields, and have those made anew
+	Fields  bool // measure fields of interlaced frames in place of frames
 }
 
 // study is the state of one Run.

@@ -277,8 +277,8 @@ check-noopencv: deps ## build, vet and test what a build without OpenCV has
 	$(GO) test $(TESTFLAGS) -run DevicesEstimateFlow ./pipeline
 
 .PHONY: test-on
-test-on: ## run every test in a bare Debian or Ubuntu: make test-on SUITE=trixie, or noble, resolute; needs root
-	@.ci/test-on $(SUITE)
+test-on: ## run every test, or those of PKG, in a bare Debian or Ubuntu: make test-on SUITE=trixie, or noble, resolute; needs root
+	@PKG="$(PKG)" .ci/test-on $(SUITE)
 
 # The packages whose inner loops have variants.
 LOOPS := ./flow/dis ./warp ./warp/bspline ./warp/boxspline/fast

@@ -32,7 +32,7 @@ func TestDamageHasNoErrno(t *testing.T) {
 			if err := os.WriteFile(name, damaged, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			clip, err := Open(context.Background(), Options{Input: Input{File: name}})
+			clip, err := settled(t, Options{Input: Input{File: name}}).Open(context.Background())
 			if err == nil {
 				clip.Close()
 				continue

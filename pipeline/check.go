@@ -33,7 +33,8 @@ func (o Options) Check() error {
 	if err := o.checkFiles(); err != nil {
 		return err
 	}
-	return o.Settle()
+	_, err := o.Settle()
+	return err
 }
 
 // Defaults returns options in which every choice is the default one.
@@ -44,46 +45,49 @@ func Defaults() (o Options) {
 	return o
 }
 
-// Settle checks o and replaces what was left zero.
-func (o *Options) Settle() error {
+// Settle checks o and sets what was left zero.
+func (o Options) Settle() (*Settled, error) {
 	if o.Hooks.Log == nil {
 		o.Hooks.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := o.settleConfine(); err != nil {
-		return err
+	files, err := o.confine()
+	if err != nil {
+		return nil, err
 	}
-	o.flowCache = motion.NewCache(o.Synthesis.FlowCache, o.Hooks.Log)
 	o.Timing.settle()
 	o.Synthesis.settle()
 	o.Compute.settle()
 	for _, check := range []func() error{o.Input.check, o.Timing.check, o.Synthesis.check, o.Output.check, o.Compute.check} {
 		if err := check(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return o.checkTogether()
+	if err := o.checkTogether(); err != nil {
+		return nil, err
+	}
+	return &Settled{o, files, motion.NewCache(o.Synthesis.FlowCache, o.Hooks.Log)}, nil
 }
 
-// settleConfine sets o.confine, and checks the directories that no other package does.
-func (o *Options) settleConfine() (err error) {
-	if o.confine, err = confine.New(o.Compute.Confine); err != nil {
-		return fault.New(fault.Usage, "Compute.Confine: %w", err)
+// confine opens the directory that Compute.Confine names, and checks those that no other package does.
+func (o *Options) confine() (files confine.Dir, err error) {
+	if files, err = confine.New(o.Compute.Confine); err != nil {
+		return files, fault.New(fault.Usage, "Compute.Confine: %w", err)
 	}
-	if _, command := o.Synthesis.Flow.Command(); command && o.confine.On() {
-		return fault.New(fault.Usage, "Synthesis.Flow %s: Compute.Confine: a command may do anything; write the flow to files", o.Synthesis.Flow)
+	if _, command := o.Synthesis.Flow.Command(); command && files.On() {
+		return files, fault.New(fault.Usage, "Synthesis.Flow %s: Compute.Confine: a command may do anything; write the flow to files", o.Synthesis.Flow)
 	}
-	if pattern, files := o.Synthesis.Flow.Files(); files {
-		if err := o.confine.CheckTree(filepath.Dir(pattern)); err != nil {
-			return fault.New(fault.Usage, "Synthesis.Flow: Compute.Confine: %w", err)
+	if pattern, named := o.Synthesis.Flow.Files(); named {
+		if err := files.CheckTree(filepath.Dir(pattern)); err != nil {
+			return files, fault.New(fault.Usage, "Synthesis.Flow: Compute.Confine: %w", err)
 		}
 	}
 	if o.Synthesis.FlowCache == "" {
-		return nil
+		return files, nil
 	}
-	if err := o.confine.CheckTree(o.Synthesis.FlowCache); err != nil {
-		return fault.New(fault.Usage, "Synthesis.FlowCache: Compute.Confine: %w", err)
+	if err := files.CheckTree(o.Synthesis.FlowCache); err != nil {
+		return files, fault.New(fault.Usage, "Synthesis.FlowCache: Compute.Confine: %w", err)
 	}
-	return nil
+	return files, nil
 }
 
 // checkTogether refuses what goes wrong only across groups.

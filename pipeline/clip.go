@@ -17,39 +17,31 @@ import (
 
 // Clip is an input that is open, and the plan of what options make of it.
 type Clip struct {
-	Options Options // checked, with their defaults in place
+	Options Settled
 	Source  *media.Reader
 	Plan    *timeline.Plan
 	opened  time.Time
 	varies  *variation // nil for a constant rate
 }
 
-// Open checks o, opens the input and plans its conversion. Errors carry a fault.Kind.
-func Open(ctx context.Context, o Options) (*Clip, error) { return open(ctx, o, false) }
+// Open opens the input and plans its conversion. Errors carry a fault.Kind.
+func (o *Settled) Open(ctx context.Context) (*Clip, error) { return o.open(ctx, false) }
 
 // OpenPackets is Open for a conversion that copies packets of the video: Source.NextPacket
 // returns them.
-func OpenPackets(ctx context.Context, o Options) (*Clip, error) { return open(ctx, o, true) }
+func (o *Settled) OpenPackets(ctx context.Context) (*Clip, error) { return o.open(ctx, true) }
 
-func open(ctx context.Context, o Options, packets bool) (*Clip, error) {
-	if err := o.Settle(); err != nil {
-		return nil, err
-	}
-	return openSettled(ctx, o, packets)
-}
-
-// openSettled is open for options that are settled.
-func openSettled(ctx context.Context, o Options, packets bool) (*Clip, error) {
+func (o *Settled) open(ctx context.Context, packets bool) (*Clip, error) {
 	if o.Input.File == "" {
 		return nil, fault.New(fault.Usage, "no input; name one")
 	}
 	if o.Output.StartNumber != nil && o.Output.File != "" && !media.IsSequence(o.Output.File) {
 		return nil, fault.New(fault.Usage, "Output.StartNumber: output %q is no image sequence, such as frames/%%05d.png; a sequence that is read starts at its first number, or at Timing.From", o.Output.File)
 	}
+	c := &Clip{Options: *o, opened: time.Now()}
 	if packets {
-		o.Input.Rotation = KeepRotation
+		c.Options.Input.Rotation = KeepRotation
 	}
-	c := &Clip{Options: o, opened: time.Now()}
 	var err error
 	reading := c.readerOptions()
 	reading.Packets, reading.From.Onward, reading.From.Subtitles = packets, true, true
@@ -74,9 +66,9 @@ func (c *Clip) plan() (err error) {
 	}
 	c.Options.Timing.From = c.Options.begin(v)
 	if c.varies = c.Options.variation(c.Source, c.Options.fieldMode()); c.varies != nil {
-		c.Plan, err = c.varies.plan(&c.Options, v)
+		c.Plan, err = c.varies.plan(&c.Options.Options, v)
 	} else {
-		c.Plan, err = newPlan(&c.Options, v)
+		c.Plan, err = newPlan(&c.Options.Options, v)
 	}
 	if err != nil {
 		return err
@@ -90,7 +82,7 @@ func (c *Clip) LogRate() {
 	c.Options.logGrid(c.Source.Video())
 	c.Options.warnOfRate(c.Source.Video())
 	if c.varies != nil {
-		c.varies.log(&c.Options, c.Plan)
+		c.varies.log(&c.Options.Options, c.Plan)
 	}
 }
 
@@ -112,7 +104,7 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 			Curve: p.Curve, End: p.To, Passes: p.Reopens(), Log: o.Hooks.Log,
 			Sound: media.SoundOptions{Mode: o.Timing.Audio, Codec: o.Output.AudioCodec, Options: o.Output.AudioOptions},
 		},
-		Confine: o.confine,
+		Confine: o.files,
 	}
 	if first := o.Output.StartNumber; first != nil {
 		w.Number = func(k int) int { return *first + k }
@@ -125,7 +117,7 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 
 // Line returns a line from the clip to sink.
 func (c *Clip) Line(sink Sink, s synth.Synthesizer) *stages.Line {
-	return NewLine(&c.Options, c.Plan, sink, s)
+	return c.Options.Line(c.Plan, sink, s)
 }
 
 // Report returns what a line and a synthesizer have done since the clip was opened. output
@@ -188,7 +180,7 @@ func (c *Clip) readerOptions() media.ReaderOptions {
 	o := &c.Options
 	r := media.ReaderOptions{
 		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, Threads: o.Compute.Threads, From: media.Start{At: o.Timing.From}, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
-		Deinterlace: o.fieldMode(), ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.confine,
+		Deinterlace: o.fieldMode(), ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.files,
 	}
 	p := o.SynthParams()
 	r.Hardware = media.Hardware{

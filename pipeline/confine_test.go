@@ -31,7 +31,7 @@ func TestConfinedFlow(t *testing.T) {
 		{"command=cat", false},
 	} {
 		o := Options{Synthesis: Synthesis{Flow: c.flow}, Compute: Compute{Confine: top}}
-		err := o.Settle()
+		_, err := o.Settle()
 		if c.good != (err == nil) || err != nil && (fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Compute.Confine")) {
 			t.Errorf("%s: %v", c.flow, err)
 		}

@@ -30,20 +30,21 @@ func Convert(ctx context.Context, source Source, sink Sink, timestamps []int64, 
 
 func convert(ctx context.Context, source Source, sink Sink, timestamps []int64, o Options) (*Report, error) {
 	began := time.Now()
-	if err := o.Settle(); err != nil {
+	settled, err := o.Settle()
+	if err != nil {
 		return nil, err
 	}
 	if len(timestamps) == 0 || !slices.IsSorted(timestamps) {
 		return nil, fault.New(fault.Usage, "timestamps must be at least one and ascend")
 	}
-	s, err := o.Synthesizer()
+	s, err := settled.Synthesizer()
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	video := source.Video()
 	plan := timeline.NewPlanAt(video, timestamps)
-	line, pass := NewLine(&o, plan, sink, s), &plan.Passes[0]
+	line, pass := settled.Line(plan, sink, s), &plan.Passes[0]
 	if err := line.Run(ctx, source, pass, stages.Whole()); err != nil {
 		return nil, err
 	}
@@ -83,18 +84,19 @@ func CutScore(ctx context.Context, a, b *frame.Frame, o Options) (float64, error
 
 // estimatePair returns the flow between two frames.
 func estimatePair(ctx context.Context, a, b *frame.Frame, o Options) (motion.Flow, error) {
-	if err := o.Settle(); err != nil {
+	settled, err := o.Settle()
+	if err != nil {
 		return nil, err
 	}
-	if !o.Synthesis.Mode.UsesFlow() {
-		return nil, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", o.Synthesis.Mode)
+	if !settled.Synthesis.Mode.UsesFlow() {
+		return nil, fault.New(fault.Usage, "Synthesis.Mode %s uses no optical flow", settled.Synthesis.Mode)
 	}
-	e, err := o.Estimator(ctx)
+	e, err := settled.Estimator(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer e.Close()
-	scale := o.Synthesis.Preset.Scale(a.Width, a.Height)
+	scale := settled.Synthesis.Preset.Scale(a.Width, a.Height)
 	f, err := e.Estimate(motion.NewGuide(a, scale), motion.NewGuide(b, scale))
 	return f, fault.Interrupted(ctx, err)
 }

@@ -8,9 +8,8 @@ import (
 	"retime/pipeline/timeline"
 )
 
-// Ways returns the presets and shutters that the decisions of o choose; o is settled. Errors are
-// fault.Usage.
-func (o *Options) Ways() (*decision.Ways, error) {
+// ways returns the presets and shutters that the decisions choose. Errors are fault.Usage.
+func (o *Options) ways() (*decision.Ways, error) {
 	return decision.NewWays(o.way(), o.Synthesis.Decisions)
 }
 
@@ -25,7 +24,7 @@ func (o *Options) way() decision.Way {
 
 // checkWays refuses decisions that do not go with each other, or with other options.
 func (o *Options) checkWays() error {
-	w, err := o.Ways()
+	w, err := o.ways()
 	if err != nil {
 		return err
 	}

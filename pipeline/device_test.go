@@ -97,16 +97,17 @@ func (d *fakeDevice) Close() {
 	d.closed = true
 }
 
-func fading() *Options {
-	o := &Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Synthesis: Synthesis{Mode: warp.Blend}, Compute: Compute{Threads: 1}}
-	if err := o.Settle(); err != nil {
+func fading() *Settled {
+	o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Synthesis: Synthesis{Mode: warp.Blend}, Compute: Compute{Threads: 1}}
+	s, err := o.Settle()
+	if err != nil {
 		panic(err)
 	}
-	return o
+	return s
 }
 
 // onFakes returns a synthesizer on fake devices.
-func onFakes(o *Options, fakes ...*fakeDevice) synth.Synthesizer {
+func onFakes(o *Settled, fakes ...*fakeDevice) synth.Synthesizer {
 	list := make([]synth.Device, len(fakes))
 	for i, f := range fakes {
 		list[i] = f
@@ -131,9 +132,9 @@ func nth(kind string, err error, numbers ...int) func(string) error {
 }
 
 // throughTimes makes frames at timestamps of a source.
-func throughTimes(source Source, v media.Video, o *Options, sink Sink, s synth.Synthesizer, at []int64) error {
+func throughTimes(source Source, v media.Video, o *Settled, sink Sink, s synth.Synthesizer, at []int64) error {
 	plan := timeline.NewPlanAt(v, at)
-	return NewLine(o, plan, sink, s).Run(context.Background(), source, &plan.Passes[0], stages.Whole())
+	return o.Line(plan, sink, s).Run(context.Background(), source, &plan.Passes[0], stages.Whole())
 }
 
 func never(string) error { return nil }

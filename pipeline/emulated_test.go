@@ -25,7 +25,7 @@ import (
 )
 
 // emulated returns a synthesizer on devices that the CPU emulates.
-func emulated(t *testing.T, o *Options, drivers ...cuda.Driver) synth.Synthesizer {
+func emulated(t *testing.T, o *Settled, drivers ...cuda.Driver) synth.Synthesizer {
 	t.Helper()
 	var list []synth.Device
 	for _, driver := range drivers {
@@ -93,31 +93,31 @@ func (s *collectingSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 }
 
 // throughSynthesizer converts a clip.
-func throughSynthesizer(t *testing.T, clip string, o *Options, s synth.Synthesizer) (*collectingSink, error) {
+func throughSynthesizer(t *testing.T, clip string, o *Settled, s synth.Synthesizer) (*collectingSink, error) {
 	t.Helper()
 	return rangeThrough(t, clip, o, s, stages.Whole())
 }
 
 // rangeThrough converts a range of a clip.
-func rangeThrough(t *testing.T, clip string, o *Options, s synth.Synthesizer, want stages.Range) (*collectingSink, error) {
+func rangeThrough(t *testing.T, clip string, o *Settled, s synth.Synthesizer, want stages.Range) (*collectingSink, error) {
 	t.Helper()
 	source, err := media.Open(context.Background(), clip, media.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	plan, err := newPlan(o, source.Video())
+	plan, err := newPlan(&o.Options, source.Video())
 	if err != nil {
 		t.Fatal(err)
 	}
 	sink := &collectingSink{memory: s.Memory()}
 	recorded := *o
 	recorded.Hooks.Record = func(r Record) { sink.records = append(sink.records, r) }
-	return sink, NewLine(&recorded, plan, sink, s).Run(context.Background(), source, &plan.Passes[0], want)
+	return sink, recorded.Line(plan, sink, s).Run(context.Background(), source, &plan.Passes[0], want)
 }
 
 // onProcessor converts a clip on the CPU.
-func onProcessor(t *testing.T, clip string, o *Options) *collectingSink {
+func onProcessor(t *testing.T, clip string, o *Settled) *collectingSink {
 	t.Helper()
 	cpu, err := synth.NewCPU(o.WarpParams())
 	must(t, err)
@@ -182,10 +182,8 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			clip, o := c.clip, c.Options
 			o.Input.File, o.Output.File, o.Compute.Threads = "a", "b", 2
-			if err := o.Settle(); err != nil {
-				t.Fatal(err)
-			}
-			want := onProcessor(t, clip, &o)
+			s := settled(t, o)
+			want := onProcessor(t, clip, s)
 			if len(want.frames) < 11 {
 				t.Fatalf("%d frames", len(want.frames))
 			}
@@ -206,13 +204,13 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 					l := &closedDriver{Late: kernels.NewLate(uint64(i))}
 					lates, drivers = append(lates, l), append(drivers, l)
 				}
-				d := emulated(t, &o, drivers...)
+				d := emulated(t, s, drivers...)
 				if c.fail != nil {
 					for i, l := range lates {
 						l.Fail = c.fail(i)
 					}
 				}
-				got, err := throughSynthesizer(t, clip, &o, d)
+				got, err := throughSynthesizer(t, clip, s, d)
 				for _, l := range lates {
 					l.Fail = nil
 				}
@@ -245,10 +243,7 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 }
 
 func TestDeviceWithoutMemory(t *testing.T) {
-	o := &Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}}, Compute: Compute{Threads: 2}}
-	if err := o.Settle(); err != nil {
-		t.Fatal(err)
-	}
+	o := settled(t, Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}}, Compute: Compute{Threads: 2}})
 	clip := writeScene(t, 72, 50, 4, 24, 1)
 	e := kernels.NewEmulator()
 	e.Memory = 300 << 10
@@ -328,11 +323,10 @@ func TestDevicesEstimateFlow(t *testing.T) {
 		if c.flow == OpenCVDIS && opencv.Version() == "" {
 			continue
 		}
-		o := &Options{
+		o := settled(t, Options{
 			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
 			Synthesis: Synthesis{Flow: c.flow, FlowCache: c.cache, Preset: Fast}, Compute: Compute{Threads: 4, FaultPolicy: c.policy},
-		}
-		must(t, o.Settle())
+		})
 		drivers := []*graphDriver{{Late: kernels.NewLate(1), failFrom: c.failFrom}, {Late: kernels.NewLate(2), failFrom: c.failFrom}}
 		d := emulated(t, o, drivers[0], drivers[1])
 		got, err := throughSynthesizer(t, clip, o, d)
@@ -347,7 +341,7 @@ func TestDevicesEstimateFlow(t *testing.T) {
 			continue
 		}
 		o.Synthesis.FlowCache = ""
-		must(t, o.Settle())
+		o = settled(t, o.Options)
 		if list := got.differences(onProcessor(t, clip, o)); len(got.frames) != 2*frames || len(list) > 0 {
 			t.Errorf("%s: %d frames, of which %v differ from the processor's", c.name, len(got.frames), list)
 		}

@@ -18,8 +18,7 @@ import (
 // home, and leaves it to the processor once it has failed.
 func TestFinerFlowOnDevice(t *testing.T) {
 	const width, height, count = 71, 50, 4
-	o := &Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}}, Compute: Compute{Threads: 2}}
-	must(t, o.Settle())
+	o := settled(t, Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}}, Compute: Compute{Threads: 2}})
 	var guides [count]motion.Guide
 	for i := range guides {
 		f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, width, height)

@@ -34,6 +34,14 @@ func must(t testing.TB, err error) {
 	}
 }
 
+// settled returns options that are settled.
+func settled(t testing.TB, o Options) *Settled {
+	t.Helper()
+	s, err := o.Settle()
+	must(t, err)
+	return s
+}
+
 // A run whose cache is damaged throughout makes the same frames, and says so once for
 // all its workers.
 func TestDamagedFlowCacheInARun(t *testing.T) {

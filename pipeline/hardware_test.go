@@ -53,9 +53,8 @@ func TestDecodingDevice(t *testing.T) {
 		devices []int
 		want    int
 	}{{nil, 0}, {[]int{2, 1}, 2}} {
-		o := Options{Input: Input{File: "a", HWDec: media.HWCUDA}, Output: Output{File: "b"}, Compute: Compute{Backend: synth.CPU, Devices: c.devices}}
-		must(t, o.Settle())
-		r := (&Clip{Options: o}).readerOptions()
+		o := settled(t, Options{Input: Input{File: "a", HWDec: media.HWCUDA}, Output: Output{File: "b"}, Compute: Compute{Backend: synth.CPU, Devices: c.devices}})
+		r := (&Clip{Options: *o}).readerOptions()
 		if r.CUDA.Device != c.want {
 			t.Errorf("of devices %v number %d decodes, want %d", c.devices, r.CUDA.Device, c.want)
 		}

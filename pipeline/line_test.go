@@ -80,19 +80,17 @@ func TestTheCauseIsTold(t *testing.T) {
 // throughPlan converts source, a film, as o says.
 func throughPlan(ctx context.Context, t *testing.T, source Source, o *Options, sink Sink) error {
 	t.Helper()
-	if err := o.Settle(); err != nil {
-		t.Fatal(err)
-	}
-	plan, err := newPlan(o, source.Video())
+	c := settled(t, *o)
+	plan, err := newPlan(&c.Options, source.Video())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.Synthesizer()
+	s, err := c.Synthesizer()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	return NewLine(o, plan, sink, s).Run(ctx, source, &plan.Passes[0], stages.Whole())
+	return c.Line(plan, sink, s).Run(ctx, source, &plan.Passes[0], stages.Whole())
 }
 
 func TestEveryFrameIsReleased(t *testing.T) { testReleases(t, nil) }

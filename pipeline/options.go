@@ -4,7 +4,6 @@ import (
 	"math/big"
 
 	"retime/frame"
-	"retime/pipeline/confine"
 	"retime/pipeline/decision"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
@@ -24,9 +23,6 @@ type Options struct {
 	Output    Output
 	Compute   Compute
 	Hooks     Hooks `json:"-"`
-
-	confine   confine.Dir   // of Compute.Confine; settle sets it
-	flowCache *motion.Cache // of Synthesis.FlowCache, for all that one call starts; settle sets it
 }
 
 // Input describes what is read, and how.

@@ -11,7 +11,6 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
 	"retime/warp"
 )
@@ -88,13 +87,17 @@ func preview(ctx context.Context, o Options, dir string) (*Preview, error) {
 	if err := o.checkFiles(); err != nil {
 		return nil, err
 	}
-	clip, err := Open(ctx, o)
+	settled, err := o.Settle()
+	if err != nil {
+		return nil, err
+	}
+	clip, err := settled.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer clip.Close()
 	clip.LogRate()
-	s, err := synth.Open(clip.Options.SynthParams())
+	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +112,7 @@ func preview(ctx context.Context, o Options, dir string) (*Preview, error) {
 		Width: v.Width, Height: v.Height, Format: v.Source, Written: writer.PixelFormat(), Container: writer.Container(), Encoder: writer.CodecName(),
 		Rate: clip.Plan.Rate, Streams: writer.Fates(), Frames: clip.Plan.Total,
 	}
-	sink := &trialSink{Sink: EncoderSink(writer.Encoder), left: trialFrames}
+	sink := &trialSink{Sink: writer.Encoder, left: trialFrames}
 	line := clip.Line(sink, s)
 	if err := clip.play(ctx, line, writer); err != nil && !errors.Is(err, errTrialDone) {
 		return nil, err

@@ -51,11 +51,10 @@ func TestFlowStaysOnTheDevice(t *testing.T) {
 		preset             Preset
 		devices, takeovers int
 	}{{Fast, 1, 0}, {Balanced, 1, 0}, {Best, 1, 0}, {Balanced, 2, 2}} {
-		o := &Options{
+		o := settled(t, Options{
 			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}},
 			Synthesis: Synthesis{Preset: c.preset}, Compute: Compute{Threads: 4},
-		}
-		must(t, o.Settle())
+		})
 		var counts []*copyDriver
 		var drivers []cuda.Driver
 		for i := range c.devices {
@@ -134,11 +133,10 @@ func TestDecodedPicturesStayOnTheDevice(t *testing.T) {
 	const width, height = 74, 50
 	clip := writeScene(t, width, height, 10, 24, 1)
 	for _, preset := range []Preset{Fast, Balanced, Best} {
-		o := &Options{
+		o := settled(t, Options{
 			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
 			Synthesis: Synthesis{Preset: preset}, Compute: Compute{Threads: 4},
-		}
-		must(t, o.Settle())
+		})
 		d := &closedDriver{Late: kernels.NewLate(5)}
 		counted := &copyDriver{Late: d.Late, up: map[[2]int]int{}}
 		m, err := cuda.NewMirror(cuda.NewDevice(d))
@@ -146,13 +144,13 @@ func TestDecodedPicturesStayOnTheDevice(t *testing.T) {
 		reader, err := media.Open(t.Context(), clip, media.ReaderOptions{})
 		must(t, err)
 		source := &decodedSource{Source: reader, memory: m, pool: pixel.Pool{Memory: m}}
-		plan, err := newPlan(o, reader.Video())
+		plan, err := newPlan(&o.Options, reader.Video())
 		must(t, err)
 		s := emulated(t, o, lentDriver{counted})
 		got := &collectingSink{memory: s.Memory()}
 		recorded := *o
 		recorded.Hooks.Record = func(r Record) { got.records = append(got.records, r) }
-		must(t, NewLine(&recorded, plan, got, s).Run(t.Context(), source, &plan.Passes[0], stages.Whole()))
+		must(t, recorded.Line(plan, got, s).Run(t.Context(), source, &plan.Passes[0], stages.Whole()))
 		s.Close()
 		source.pool.Close()
 		reader.Close()
@@ -173,11 +171,10 @@ func TestDecodedPicturesStayOnTheDevice(t *testing.T) {
 // flow lay on the device.
 func TestDevicesFailForGood(t *testing.T) {
 	clip := writeScene(t, 72, 50, 6, 24, 1)
-	o := &Options{
+	o := settled(t, Options{
 		Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
 		Synthesis: Synthesis{Preset: Balanced}, Compute: Compute{Threads: 2},
-	}
-	must(t, o.Settle())
+	})
 	want, remade := onProcessor(t, clip, o), int64(0)
 	for _, devices := range []int{1, 2} {
 		for _, after := range []int32{1, 150, 400} { // calls of the first device
@@ -212,11 +209,10 @@ func TestDevicesFailForGood(t *testing.T) {
 // on devices.
 func TestDevicesMakeRanges(t *testing.T) {
 	clip := writeScene(t, 72, 50, 10, 24, 1)
-	o := &Options{
+	o := settled(t, Options{
 		Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("5/2"), Multiple: true}},
 		Compute: Compute{Threads: 2},
-	}
-	must(t, o.Settle())
+	})
 	whole := onProcessor(t, clip, o)
 	for _, r := range []stages.Range{{First: 0, End: 7}, {First: 7, End: 8}, {First: 8, End: 25}} {
 		s := emulated(t, o, kernels.NewLate(1), kernels.NewLate(2))

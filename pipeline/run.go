@@ -11,10 +11,8 @@ import (
 	"math/big"
 	"time"
 
-	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/media/pixel"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
@@ -37,28 +35,6 @@ type (
 	// Stages are the seconds that the stages of a conversion were at work.
 	Stages = stages.Times
 )
-
-// encoderSink encodes frames.
-type encoderSink struct{ *media.Encoder }
-
-// EncoderSink returns the Sink that encodes frames by e.
-func EncoderSink(e *media.Encoder) Sink { return encoderSink{e} }
-
-func (s encoderSink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
-	if from == nil {
-		return s.Encoder.WriteFrame(f)
-	}
-	return s.WriteFrameAt(f, from, to)
-}
-
-// Discard is a Sink that drops the frames.
-type Discard struct{}
-
-// NewFrame returns a frame like like.
-func (Discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
-
-// WriteFrame does nothing.
-func (Discard) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error { return nil }
 
 // Report is what a run did.
 type Report struct {
@@ -96,12 +72,13 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	if err := o.checkFiles(); err != nil {
 		return nil, err
 	}
-	if err := o.Settle(); err != nil {
+	settled, err := o.Settle()
+	if err != nil {
 		return nil, err
 	}
-	opening := synth.Begin(o.SynthParams())
+	opening := synth.Begin(settled.SynthParams())
 	defer opening.Drop()
-	clip, err := openSettled(ctx, o, false)
+	clip, err := settled.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +98,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	}
 	defer writer.Abort()
 
-	line := clip.Line(EncoderSink(writer.Encoder), s)
+	line := clip.Line(writer.Encoder, s)
 	if err := clip.play(ctx, line, writer); err != nil {
 		return nil, err
 	}

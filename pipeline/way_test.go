@@ -51,8 +51,7 @@ func (w wholes) of(t *testing.T, clip string, o Options, way decision.Way) *coll
 				d.Method = ""
 			}
 		}
-		must(t, o.Settle())
-		w[way] = onProcessor(t, clip, &o)
+		w[way] = onProcessor(t, clip, settled(t, o))
 	}
 	return w[way]
 }
@@ -90,9 +89,9 @@ func TestWays(t *testing.T) {
 			for _, r := range c.ranges {
 				o.Synthesis.Decisions = append(o.Synthesis.Decisions, r.decisions()...)
 			}
-			must(t, o.Settle())
-			got := onProcessor(t, c.clip, &o)
-			ways, err := o.Ways()
+			s := settled(t, o)
+			got := onProcessor(t, c.clip, s)
+			ways, err := s.Ways()
 			must(t, err)
 			known := wholes{}
 			if n := len(known.of(t, c.clip, c.in(t), ways.Own()).frames); len(got.frames) != n || len(got.records) != n {
@@ -115,7 +114,6 @@ func TestWays(t *testing.T) {
 func (o Options) in(t *testing.T) Options {
 	t.Helper()
 	o.Input.File, o.Output.File, o.Compute.Threads = "a", "b", 2
-	must(t, o.Settle())
 	return o
 }
 
@@ -130,14 +128,14 @@ func text(t *testing.T, r Record) string {
 // one frame off it, or within.
 func TestWaysInRanges(t *testing.T) {
 	clip := writeScene(t, 72, 50, 12, 24, 1)
-	o := Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t)
+	o := settled(t, Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t))
 	o.Synthesis.Decisions = append(ranged{10, 16, Fast, ""}.decisions(), ranged{17, 20, Best, "180"}.decisions()...)
-	whole := onProcessor(t, clip, &o)
+	whole := onProcessor(t, clip, o)
 	for _, borders := range [][]int64{{0, 10, 17, 21, 36}, {0, 9, 18, 36}, {0, 11, 13, 20, 36}, {12, 14}, {22, 36}} {
 		for i := range borders[1:] {
 			s, err := synth.NewCPU(o.WarpParams())
 			must(t, err)
-			got, err := rangeThrough(t, clip, &o, s, stages.Range{First: borders[i], End: borders[i+1]})
+			got, err := rangeThrough(t, clip, o, s, stages.Range{First: borders[i], End: borders[i+1]})
 			s.Close()
 			must(t, err)
 			want := &collectingSink{frames: whole.frames[borders[i]:borders[i+1]], records: whole.records[borders[i]:borders[i+1]]}
@@ -151,15 +149,15 @@ func TestWaysInRanges(t *testing.T) {
 // Devices make the frames of the CPU, those of another way on a synthesizer of their own.
 func TestWaysOnDevices(t *testing.T) {
 	clip := writeScene(t, 72, 50, 8, 24, 1)
-	o := Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t)
+	o := settled(t, Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t))
 	o.Synthesis.Decisions = append(ranged{5, 9, Fast, ""}.decisions(), ranged{10, 12, Best, "180"}.decisions()...)
-	want := onProcessor(t, clip, &o)
-	s := emulated(t, &o, kernels.NewLate(1))
+	want := onProcessor(t, clip, o)
+	s := emulated(t, o, kernels.NewLate(1))
 	defer s.Close()
 	source, err := media.Open(t.Context(), clip, media.ReaderOptions{})
 	must(t, err)
 	defer source.Close()
-	plan, err := newPlan(&o, source.Video())
+	plan, err := newPlan(&o.Options, source.Video())
 	must(t, err)
 	got := &collectingSink{memory: s.Memory()}
 	o.Hooks.Record = func(r Record) { got.records = append(got.records, r) }
@@ -167,7 +165,7 @@ func TestWaysOnDevices(t *testing.T) {
 	p := o.lineParams()
 	p.Open = func(preset Preset) (synth.Synthesizer, error) {
 		drivers = append(drivers, &closedDriver{Late: kernels.NewLate(1)})
-		chosen := o
+		chosen := *o
 		chosen.Synthesis.Preset = preset
 		return emulated(t, &chosen, drivers[len(drivers)-1]), nil
 	}
@@ -189,7 +187,7 @@ func TestWaysOnDevices(t *testing.T) {
 // be opened, or after an error.
 func TestWaysThatFail(t *testing.T) {
 	clip := writeScene(t, 72, 50, 8, 24, 1)
-	o := Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t)
+	o := settled(t, Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t))
 	o.Synthesis.Decisions = append(ranged{5, 9, Best, ""}.decisions(), ranged{10, 12, Fast, ""}.decisions()...)
 	run := func(want stages.Range, open func(n int) error, sink Sink) (opened, closed int, err error) {
 		s, err := synth.NewCPU(o.WarpParams())
@@ -198,7 +196,7 @@ func TestWaysThatFail(t *testing.T) {
 		source, err := media.Open(t.Context(), clip, media.ReaderOptions{})
 		must(t, err)
 		defer source.Close()
-		plan, err := newPlan(&o, source.Video())
+		plan, err := newPlan(&o.Options, source.Video())
 		must(t, err)
 		p := o.lineParams()
 		p.Open = func(preset Preset) (synth.Synthesizer, error) {
@@ -213,10 +211,10 @@ func TestWaysThatFail(t *testing.T) {
 		return opened, closed, err
 	}
 	fine := func(int) error { return nil }
-	if opened, closed, err := run(stages.Range{End: 5}, fine, Discard{}); opened != 0 || closed != 0 || err != nil {
+	if opened, closed, err := run(stages.Range{End: 5}, fine, media.Discard{}); opened != 0 || closed != 0 || err != nil {
 		t.Errorf("no such frame is made: %d opened, %d closed, %v", opened, closed, err)
 	}
-	if opened, closed, err := run(stages.Range{First: 6, End: 8}, fine, Discard{}); opened != 1 || closed != 1 || err != nil {
+	if opened, closed, err := run(stages.Range{First: 6, End: 8}, fine, media.Discard{}); opened != 1 || closed != 1 || err != nil {
 		t.Errorf("frames of one way are made: %d opened, %d closed, %v", opened, closed, err)
 	}
 	if opened, closed, err := run(stages.Whole(), func(n int) error {
@@ -224,7 +222,7 @@ func TestWaysThatFail(t *testing.T) {
 			return errBroken
 		}
 		return nil
-	}, Discard{}); opened != 1 || closed != 1 || !errors.Is(err, errBroken) {
+	}, media.Discard{}); opened != 1 || closed != 1 || !errors.Is(err, errBroken) {
 		t.Errorf("the second cannot be opened: %d opened, %d closed, %v", opened, closed, err)
 	}
 	if opened, closed, err := run(stages.Whole(), fine, &fullSink{left: 7}); opened != 2 || closed != 2 || !errors.Is(err, errBroken) {
@@ -245,7 +243,7 @@ func (c *counted) Close() {
 
 // fullSink fails after so many frames.
 type fullSink struct {
-	Discard
+	media.Discard
 	left int
 }
 
@@ -290,14 +288,14 @@ func TestWaysThatContradict(t *testing.T) {
 	} {
 		o := o
 		c.edit(&o)
-		if err := o.Settle(); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.want) {
+		if _, err := o.Settle(); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
 	o.Timing.Shutter = big.NewRat(1, 2)
 	cut := true
 	o.Synthesis.Decisions = []Decision{{Frame: 3, Shutter: "0", Method: Nearest}, {Frame: 4, Preset: Best, Cut: &cut}}
-	must(t, o.Settle())
+	settled(t, o)
 }
 
 // Frames at given times have no length, so no shutter is open for a share of it.
@@ -307,7 +305,7 @@ func TestConvertWithWays(t *testing.T) {
 		d    Decision
 		want fault.Kind
 	}{{Decision{Frame: 1, Preset: Best}, 0}, {Decision{Frame: 1, Shutter: "90"}, fault.Usage}} {
-		_, err := Convert(t.Context(), &levelSource{levels: []uint8{1, 2, 3, 4}}, Discard{}, times, Options{Synthesis: Synthesis{Decisions: []Decision{c.d}}})
+		_, err := Convert(t.Context(), &levelSource{levels: []uint8{1, 2, 3, 4}}, media.Discard{}, times, Options{Synthesis: Synthesis{Decisions: []Decision{c.d}}})
 		if (err == nil) != (c.want == 0) || err != nil && fault.KindOf(err) != c.want {
 			t.Errorf("%+v: %v", c.d, err)
 		}

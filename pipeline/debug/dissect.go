@@ -76,7 +76,11 @@ func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissectio
 	if o.Timing.Rate.Value == nil {
 		o.Timing.Rate.Value = big.NewRat(1, 1) // the input may state none, and none is needed
 	}
-	clip, err := pipeline.Open(ctx, o)
+	settled, err := o.Settle()
+	if err != nil {
+		return nil, err
+	}
+	clip, err := settled.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +131,7 @@ func (d *Dissection) make(ctx context.Context, clip *pipeline.Clip, seen *watche
 	part := pipeline.Part{Pass: &plan.Passes[0], First: target, End: target + 1}
 	return clip.Frames(ctx, part, clip.Pictures(), func(source pipeline.Source, want stages.Range) error {
 		seen.Source = source
-		return pipeline.NewLine(o, plan, &keeper{d: d}, s).Run(ctx, seen, part.Pass, want)
+		return o.Line(plan, &keeper{d: d}, s).Run(ctx, seen, part.Pass, want)
 	})
 }
 
@@ -164,7 +168,7 @@ func (w *watched) Read() (*frame.Frame, error) {
 
 // keeper is a sink that keeps a frame.
 type keeper struct {
-	pipeline.Discard
+	media.Discard
 	d *Dissection
 }
 

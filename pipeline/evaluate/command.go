@@ -108,7 +108,7 @@ func writeKept(ctx context.Context, j job, name string) (frames int64, err error
 			first = f.PTS
 		}
 		last = f.PTS
-		err = w.WriteFrameAt(f, ticks(v, last-first), ticks(v, last-first+1))
+		err = w.WriteFrame(f, ticks(v, last-first), ticks(v, last-first+1))
 		f.Release()
 		r.forget()
 		if err != nil {

@@ -55,7 +55,7 @@ func clipWithTriplets(t *testing.T, frames int, triplets func(k int) []byte) str
 			err = av.AddFrameSideData(f.Native.(*astiav.Frame), av.FrameCaptions, triplets(k))
 		}
 		if err == nil {
-			err = w.WriteFrame(f)
+			err = w.WriteFrame(f, nil, nil)
 		}
 		if err != nil {
 			t.Fatal(err)

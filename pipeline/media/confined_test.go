@@ -199,7 +199,7 @@ func TestConfinedVerification(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Release()
-	if err := w.WriteFrame(f); err != nil {
+	if err := w.WriteFrame(f, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Skim(); err != nil {

@@ -46,7 +46,7 @@ type captioner struct {
 type frameTimes struct {
 	first   int64           // number of the first frame
 	frames  int64           // number of frames so far
-	last    int64           // time of the last frame from WriteFrameAt
+	last    int64           // time of the last frame that came with a time
 	from    *big.Rat        // the same, in seconds
 	lengths map[int64]int64 // durations of the frames in the encoder, by their times
 }
@@ -239,10 +239,14 @@ func (e *Encoder) Parameters() Parameters {
 // Several goroutines may call it.
 func (e *Encoder) NewFrame(like *frame.Frame) (*frame.Frame, error) { return e.pool.NewFrame(like) }
 
-// WriteFrame encodes f as the next frame. f must come from the source or from NewFrame.
-// The caller keeps its reference. If the encoder fails, the error is a fault.CannotWrite
-// error.
-func (e *Encoder) WriteFrame(f *frame.Frame) error {
+// WriteFrame encodes f as the frame that the output shows from one time to another, in seconds, or,
+// for nil, as the next one at the output's rate. The times of successive frames must rise. f must come
+// from the source or from NewFrame. The caller keeps its reference. If the encoder fails, the error is a
+// fault.CannotWrite error.
+func (e *Encoder) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
+	if from != nil {
+		return e.writeAt(f, from, to)
+	}
 	n := e.number()
 	if e.captions == nil {
 		return e.encode(f, n, nil, nil)
@@ -255,9 +259,8 @@ func (e *Encoder) WriteFrame(f *frame.Frame) error {
 // number returns the next frame's number.
 func (e *Encoder) number() int64 { return e.times.first + e.times.frames }
 
-// WriteFrameAt encodes f as the frame that the output shows from one time to another, in
-// seconds. The times of successive frames must rise.
-func (e *Encoder) WriteFrameAt(f *frame.Frame, from, to *big.Rat) error {
+// writeAt is WriteFrame at a given time.
+func (e *Encoder) writeAt(f *frame.Frame, from, to *big.Rat) error {
 	tb := e.context.TimeBase()
 	t := max(timebase.Ticks(from, tb), e.times.last+1)
 	e.times.last = t
@@ -392,3 +395,12 @@ func (e *Encoder) Abort() {
 		e.context = nil
 	}
 }
+
+// Discard takes frames as an Encoder does, and drops them.
+type Discard struct{}
+
+// NewFrame returns a frame like like.
+func (Discard) NewFrame(like *frame.Frame) (*frame.Frame, error) { return pixel.NewFrame(like) }
+
+// WriteFrame does nothing.
+func (Discard) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error { return nil }

@@ -56,7 +56,7 @@ func encodeAll(t *testing.T, clip, name string, opt WriterOptions) (list []Packe
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		err = e.WriteFrame(f)
+		err = e.WriteFrame(f, nil, nil)
 		f.Release()
 		if err != nil {
 			t.Fatal(err)
@@ -326,7 +326,7 @@ func TestPickEncoder(t *testing.T) {
 }
 
 // An encoder numbers its frames from the given number, keeps the durations of
-// WriteFrameAt's frames, and drops its frames if the run is cancelled.
+// frames that come with times, and drops its frames if the run is cancelled.
 func TestEncoderTimes(t *testing.T) {
 	clip := testClip(t, 32, 16, 4)
 	r, err := Open(t.Context(), clip, ReaderOptions{})
@@ -347,7 +347,7 @@ func TestEncoderTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := e.WriteFrame(f); err != nil {
+		if err := e.WriteFrame(f, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -360,7 +360,7 @@ func TestEncoderTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, at := range [][2]int64{{0, 10}, {10, 10}, {5, 30}} { // the second has no duration, the last is too early
-		if err := e.WriteFrameAt(f, big.NewRat(at[0], 1000), big.NewRat(at[1], 1000)); err != nil {
+		if err := e.WriteFrame(f, big.NewRat(at[0], 1000), big.NewRat(at[1], 1000)); err != nil {
 			t.Fatal(err)
 		}
 	}

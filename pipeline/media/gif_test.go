@@ -84,7 +84,11 @@ func TestGIFPalette(t *testing.T) {
 
 // A palette of the whole clip cannot be made for its parts.
 func TestGIFInParts(t *testing.T) {
-	clip, err := pipeline.Open(t.Context(), pipeline.Options{Input: pipeline.Input{File: writeScene(t, 48, 32, 3, 24, 1)}, Output: pipeline.Output{File: "out.gif"}})
+	settled, err := pipeline.Options{Input: pipeline.Input{File: writeScene(t, 48, 32, 3, 24, 1)}, Output: pipeline.Output{File: "out.gif"}}.Settle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clip, err := settled.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func convertDynamic(t *testing.T, clip, out string, encoder EncoderOptions) stri
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.WriteFrame(f); err != nil {
+		if err := w.WriteFrame(f, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		f.Release()

@@ -158,7 +158,7 @@ func TestCancelledOutputLeavesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := w.WriteFrame(f); err != nil {
+			if err := w.WriteFrame(f, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			f.Release()

@@ -24,8 +24,8 @@ type WriterOptions struct {
 
 	Rate  *big.Rat // frames per second; frame k is shown k/Rate seconds after Start
 	Start *big.Rat // seconds from the output's 0 to its first frame
-	// Unit is the time base, in seconds, for frames from WriteFrameAt; nil if frames come
-	// from WriteFrame, at Rate. Numerator and denominator must be below 2^31.
+	// Unit is the time base, in seconds, for frames that come with times; nil if they come
+	// at Rate. Numerator and denominator must be below 2^31.
 	Unit *big.Rat
 	StreamOptions
 	// Confine refuses files outside a directory, and containers and options of encoders

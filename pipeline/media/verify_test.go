@@ -42,7 +42,7 @@ func copyDemo(t *testing.T, demo, name string, tamper func(*Writer)) (string, er
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		err = w.WriteFrame(f)
+		err = w.WriteFrame(f, nil, nil)
 		f.Release()
 		if err != nil {
 			t.Fatal(err)

@@ -30,11 +30,15 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
 	t.KeepTimestamps = true
-	open := pipeline.Open
-	if smart {
-		open = pipeline.OpenPackets
+	settled, err := o.Settle()
+	if err != nil {
+		return nil, err
 	}
-	clip, err := open(ctx, o)
+	open := settled.Open
+	if smart {
+		open = settled.OpenPackets
+	}
+	clip, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +68,7 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 		return nil, err
 	}
 	defer writer.Abort()
-	result, err := r.run(ctx, pipeline.EncoderSink(writer.Encoder), s)
+	result, err := r.run(ctx, writer.Encoder, s)
 	if err != nil {
 		return nil, err
 	}

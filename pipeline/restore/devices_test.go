@@ -37,10 +37,20 @@ func (s *samplesSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 	return nil
 }
 
-// repaired makes the repaired frames of a clip.
-func repaired(t *testing.T, o pipeline.Options, r *repairs, open func(*pipeline.Options) (synth.Synthesizer, error)) *samplesSink {
+// settled returns options that are settled.
+func settled(t *testing.T, o pipeline.Options) *pipeline.Settled {
 	t.Helper()
-	clip, err := pipeline.Open(t.Context(), o)
+	s, err := o.Settle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// repaired makes the repaired frames of a clip.
+func repaired(t *testing.T, o pipeline.Options, r *repairs, open func(*pipeline.Settled) (synth.Synthesizer, error)) *samplesSink {
+	t.Helper()
+	clip, err := settled(t, o).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,9 +86,9 @@ func TestDevicesMakeTheRepairsOfTheCPU(t *testing.T) {
 		Timing:  pipeline.Timing{KeepTimestamps: true},
 		Compute: pipeline.Compute{Threads: 2},
 	}
-	want := repaired(t, o, r, func(o *pipeline.Options) (synth.Synthesizer, error) { return synth.NewCPU(o.WarpParams()) })
+	want := repaired(t, o, r, func(o *pipeline.Settled) (synth.Synthesizer, error) { return synth.NewCPU(o.WarpParams()) })
 	for devices := 1; devices <= 3; devices++ {
-		got := repaired(t, o, r, func(o *pipeline.Options) (synth.Synthesizer, error) {
+		got := repaired(t, o, r, func(o *pipeline.Settled) (synth.Synthesizer, error) {
 			var list []synth.Device
 			for i := range devices {
 				d, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(kernels.NewLate(uint64(i))), "")
@@ -108,9 +118,9 @@ func (brokenSource) Read() (*frame.Frame, error) { return nil, io.ErrNoProgress 
 
 // The error of a source is reported even if the schedule fails after it.
 func TestTheCauseIsTold(t *testing.T) {
-	c, err := pipeline.Open(t.Context(), pipeline.Options{
+	c, err := settled(t, pipeline.Options{
 		Input: pipeline.Input{File: writeScene(t, 16, 16, 2)}, Timing: pipeline.Timing{KeepTimestamps: true}, Compute: pipeline.Compute{Threads: 2},
-	})
+	}).Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,11 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	if o.SmartCopy {
 		c.Input.Rotation = pipeline.KeepRotation
 	}
-	r, err := pipeline.OpenInput(ctx, c)
+	settled, err := c.Settle()
+	if err != nil {
+		return nil, err
+	}
+	r, err := settled.OpenInput(ctx)
 	if numbers := media.SequenceNumbers(c.Input.File); fault.KindOf(err) == fault.BadData && !c.Input.SequenceGaps && len(numbers) > 0 {
 		return nil, fault.New(fault.BadData, "%w; Options.MissingFromNumbering makes what is missing", err)
 	}

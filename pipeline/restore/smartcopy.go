@@ -207,7 +207,7 @@ func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *
 			}
 		}
 	}
-	line := pipeline.NewLine(&o, s.clip.Plan, &rangeSink{Sink: pipeline.EncoderSink(writer), at: base, want: t}, s.synth)
+	line := o.Line(s.clip.Plan, &rangeSink{Sink: writer, at: base, want: t}, s.synth)
 	line.CountFrom(int64(first))
 	source := &frameRange{Reader: reader, from: s.stamps[first], to: s.stamps[last]}
 	if err := line.RunSchedule(ctx, source, &s.clip.Plan.Passes[0], s.schedule(int64(base)), stages.Whole()); err != nil {

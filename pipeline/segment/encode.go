@@ -91,7 +91,7 @@ func (w *segmentWriter) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 	if w.made {
 		m.Made++
 	}
-	if err := pipeline.EncoderSink(w.open.encoder).WriteFrame(f, from, to); err != nil {
+	if err := w.open.encoder.WriteFrame(f, from, to); err != nil {
 		return err
 	}
 	if w.next == len(w.plan.Ranges) || m.First+int64(len(m.Digests)) < w.plan.Ranges[m.Index].End {

@@ -6,6 +6,7 @@ import (
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/pipeline/stages"
 	"retime/pipeline/timeline"
 )
@@ -22,7 +23,7 @@ type partSink interface {
 }
 
 // discard is a partSink that drops the frames.
-type discard struct{ pipeline.Discard }
+type discard struct{ media.Discard }
 
 func (discard) start(*pipeline.Clip, frame.Memory) error { return nil }
 func (discard) finish() error                            { return nil }

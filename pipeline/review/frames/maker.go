@@ -84,8 +84,8 @@ type Maker struct {
 
 // setup is the conversion at one time. It does not change; edits replace it.
 type setup struct {
-	clip    *pipeline.Clip   // whose own reader is closed
-	options pipeline.Options // settled
+	clip    *pipeline.Clip // whose own reader is closed
+	options pipeline.Settled
 	plan    *timeline.Plan
 	ways    *decision.Ways
 	video   media.Video
@@ -138,7 +138,11 @@ func plan(ctx context.Context, o pipeline.Options, old *setup) (*setup, error) {
 		}
 		return nil, fault.New(fault.Usage, "input %q cannot be read at any place; give a file", name)
 	}
-	clip, err := pipeline.Open(ctx, o)
+	settled, err := o.Settle()
+	if err != nil {
+		return nil, err
+	}
+	clip, err := settled.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +184,7 @@ func (m *Maker) Sound(ctx context.Context, from, to *big.Rat) (*media.Sound, err
 }
 
 // Conversion returns the options as they are now, with their defaults in place.
-func (m *Maker) Conversion() pipeline.Options { return m.setup().options }
+func (m *Maker) Conversion() pipeline.Options { return m.setup().options.Options }
 
 func (m *Maker) setup() *setup {
 	m.mu.Lock()
@@ -375,7 +379,7 @@ func (m *Maker) hand(k key, shot Shot, err error) {
 
 // sink collects the frames of a job.
 type sink struct {
-	pipeline.Discard
+	media.Discard
 	last *frame.Frame
 }
 

@@ -12,7 +12,7 @@ import (
 
 // viewOptions returns the options of a view that a conversion can make, for frames of a way.
 // Such a frame is that of a whole conversion in its way, so that no decision chooses the way.
-func (s *setup) viewOptions(v View, way decision.Way) pipeline.Options {
+func (s *setup) viewOptions(v View, way decision.Way) pipeline.Settled {
 	o := s.options
 	o.Timing.Shutter, o.Synthesis.Preset = way.Open(), way.Preset
 	o.Synthesis.Decisions = slices.Clone(o.Synthesis.Decisions)

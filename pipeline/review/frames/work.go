@@ -209,7 +209,7 @@ func (m *Maker) convert(ctx context.Context, j *job, with *lastSynthesizer) erro
 	}
 	part := pipeline.Part{Pass: pass, First: j.next, End: j.end}
 	err = j.setup.clip.Frames(ctx, part, pictures{m, j, pass}, func(source pipeline.Source, want stages.Range) error {
-		line := pipeline.NewLine(&o, p, &to, s)
+		line := o.Line(p, &to, s)
 		line.CountFrom(number(j.setup, source))
 		err := line.Run(ctx, source, pass, want)
 		return cmp.Or(err, line.Result().Cutoff)
@@ -305,7 +305,7 @@ type lastSynthesizer struct {
 }
 
 // open returns the synthesizer for o, which works until the next call.
-func (l *lastSynthesizer) open(o *pipeline.Options) (synth.Synthesizer, error) {
+func (l *lastSynthesizer) open(o *pipeline.Settled) (synth.Synthesizer, error) {
 	y := &o.Synthesis
 	if l.made != nil && l.mode == y.Mode && l.preset == y.Preset {
 		return l.made, nil

@@ -95,7 +95,7 @@ func (d *damaged) write(w *media.Writer, r *media.Reader, random *rand.Rand, cou
 		}
 		last = put
 		d.hashes = append(d.hashes, hash(put))
-		if err := w.WriteFrame(put); err != nil {
+		if err := w.WriteFrame(put, nil, nil); err != nil {
 			return err
 		}
 	}

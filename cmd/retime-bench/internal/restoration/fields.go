@@ -91,7 +91,7 @@ func (s *study) detectFields(ctx context.Context, k *system, count int, all *tri
 			}
 		}
 		n++
-		return w.WriteFrame(put)
+		return w.WriteFrame(put, nil, nil)
 	}); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (s *study) leaveOut(ctx context.Context, clip string, round uint64) (name s
 			return nil
 		}
 		kept++
-		return w.WriteFrame(f)
+		return w.WriteFrame(f, nil, nil)
 	})
 	if err == nil {
 		_, err = w.Finish(false)

@@ -53,21 +53,22 @@ const sampled = 48
 // stages, and stop after that run.
 func Measure(ctx context.Context, o pipeline.Options, watch func() (stop func() error, err error)) (*Report, error) {
 	o.Output = pipeline.Output{File: "-", Format: "null", VideoCodec: "rawvideo", NoVerify: true}
-	if err := o.Settle(); err != nil {
+	settled, err := o.Settle()
+	if err != nil {
 		return nil, err
 	}
-	if !o.Synthesis.Mode.UsesFlow() || o.Synthesis.FlowCache == "" {
+	if !settled.Synthesis.Mode.UsesFlow() || settled.Synthesis.FlowCache == "" {
 		return nil, fault.New(fault.Usage, "measuring stages takes a mode with optical flow and a directory to keep that in")
 	}
-	s, err := o.Synthesizer()
+	s, err := settled.Synthesizer()
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	return measure(ctx, &o, s, watch)
+	return measure(ctx, settled, s, watch)
 }
 
-func measure(ctx context.Context, o *pipeline.Options, s synth.Synthesizer, watch func() (func() error, error)) (*Report, error) {
+func measure(ctx context.Context, o *pipeline.Settled, s synth.Synthesizer, watch func() (func() error, error)) (*Report, error) {
 	m := &measurement{o: o, synth: s, watch: watch}
 	summary := s.Summary()
 	m.Backend, m.Devices = summary.Backend, summary.Devices
@@ -87,7 +88,7 @@ func measure(ctx context.Context, o *pipeline.Options, s synth.Synthesizer, watc
 // measurement is a Report being made.
 type measurement struct {
 	Report
-	o      *pipeline.Options
+	o      *pipeline.Settled
 	synth  synth.Synthesizer
 	watch  func() (stop func() error, err error)
 	sample sample
@@ -127,7 +128,7 @@ func (m *measurement) whole(ctx context.Context) error {
 
 // run converts the clip. Unless watch is nil, watch and its stop enclose the run.
 func (m *measurement) run(ctx context.Context, watch func() (func() error, error)) (r pipeline.Result, took time.Duration, err error) {
-	clip, err := pipeline.Open(ctx, *m.o)
+	clip, err := m.o.Open(ctx)
 	if err != nil {
 		return r, 0, err
 	}
@@ -148,7 +149,7 @@ func (m *measurement) run(ctx context.Context, watch func() (func() error, error
 			}
 		}()
 	}
-	line := clip.Line(pipeline.EncoderSink(writer.Encoder), m.synth)
+	line := clip.Line(writer.Encoder, m.synth)
 	start := time.Now()
 	err = line.Run(ctx, clip.Source, &clip.Plan.Passes[0], stages.Whole())
 	r = line.Result()
@@ -160,12 +161,12 @@ func (m *measurement) run(ctx context.Context, watch func() (func() error, error
 
 // collect keeps the first intervals with synthesized frames.
 func (m *measurement) collect(ctx context.Context) error {
-	clip, err := pipeline.Open(ctx, *m.o)
+	clip, err := m.o.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer clip.Close()
-	line := clip.Line(pipeline.Discard{}, &m.sample)
+	line := clip.Line(media.Discard{}, &m.sample)
 	if err := line.Run(ctx, clip.Source, &clip.Plan.Passes[0], stages.Whole()); err != nil {
 		return err
 	}
@@ -177,7 +178,7 @@ func (m *measurement) collect(ctx context.Context) error {
 
 // decode reads all frames.
 func (m *measurement) decode(ctx context.Context) error {
-	clip, err := pipeline.Open(ctx, *m.o)
+	clip, err := m.o.Open(ctx)
 	if err != nil {
 		return err
 	}

@@ -38,16 +38,17 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Output = pipeline.Output{File: "-", Format: "null", VideoCodec: "rawvideo"}
-	if err := o.Settle(); err != nil {
-		t.Fatal(err)
-	}
-	device, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(kernels.NewEmulator()), "")
+	settled, err := o.Settle()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := synth.NewDevices(o.SynthParams(), device)
+	device, err := synth.OpenDevice(settled.WarpParams(), cuda.NewDevice(kernels.NewEmulator()), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := synth.NewDevices(settled.SynthParams(), device)
 	defer d.Close()
-	onDevice, err := measure(context.Background(), &o, d, nil)
+	onDevice, err := measure(context.Background(), settled, d, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

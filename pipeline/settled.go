@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"retime/frame"
+	"retime/pipeline/confine"
+	"retime/pipeline/decision"
 	"retime/pipeline/motion"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
@@ -12,16 +14,21 @@ import (
 	"retime/warp/bspline"
 )
 
-// These methods open what a conversion works with, for options that are settled.
+// Settled are options that were checked, with their defaults in place. The verbs that make a part of
+// a conversion, such as a range of its frames, open what they work with by its methods.
+type Settled struct {
+	Options
+	files     confine.Dir   // where Compute.Confine lets files be
+	flowCache *motion.Cache // of Synthesis.FlowCache, for all that one call starts
+}
 
-// NewLine returns a line that makes frames by s as o says. o's defaults must be in place; see
-// Options.Settle.
-func NewLine(o *Options, plan *timeline.Plan, sink Sink, s synth.Synthesizer) *stages.Line {
+// Line returns a line that makes the frames of a plan by s.
+func (o *Settled) Line(plan *timeline.Plan, sink Sink, s synth.Synthesizer) *stages.Line {
 	return stages.NewLine(o.lineParams(), plan, sink, s)
 }
 
 // lineParams describes how a line makes frames.
-func (o *Options) lineParams() stages.Params {
+func (o *Settled) lineParams() stages.Params {
 	s := &o.Synthesis
 	flows, share := o.flowShare()
 	return stages.Params{
@@ -36,17 +43,17 @@ func (o *Options) lineParams() stages.Params {
 }
 
 // withPreset opens what makes the frames of a preset.
-func (o *Options) withPreset(preset Preset) (synth.Synthesizer, error) {
+func (o *Settled) withPreset(preset Preset) (synth.Synthesizer, error) {
 	chosen := *o
 	chosen.Synthesis.Preset = preset
 	return chosen.Synthesizer()
 }
 
 // Synthesizer opens what makes the frames. Errors carry a fault.Kind.
-func (o *Options) Synthesizer() (synth.Synthesizer, error) { return synth.Open(o.SynthParams()) }
+func (o *Settled) Synthesizer() (synth.Synthesizer, error) { return synth.Open(o.SynthParams()) }
 
 // SynthParams returns where and how frames are made.
-func (o *Options) SynthParams() synth.Params {
+func (o *Settled) SynthParams() synth.Params {
 	c := &o.Compute
 	return synth.Params{
 		Warp: o.WarpParams(), Flow: motion.DeviceOptions(), Backend: c.Backend, Devices: c.Devices, Policy: c.FaultPolicy, Log: o.Hooks.Log,
@@ -54,7 +61,7 @@ func (o *Options) SynthParams() synth.Params {
 }
 
 // WarpParams returns how frames are made, by whatever makes them.
-func (o *Options) WarpParams() warp.Params {
+func (o *Settled) WarpParams() warp.Params {
 	s := &o.Synthesis
 	return warp.Params{
 		Mode: s.Mode, Order: bspline.Order(*s.Order), Kernel: s.Kernel, Workers: o.workers(),
@@ -64,16 +71,16 @@ func (o *Options) WarpParams() warp.Params {
 
 // Estimator opens one of FlowWorkers estimators of the flow that frames are made along, on
 // the CPU. It works until ctx ends.
-func (o *Options) Estimator(ctx context.Context) (*motion.Estimator, error) {
+func (o *Settled) Estimator(ctx context.Context) (*motion.Estimator, error) {
 	return motion.NewEstimator(ctx, o.motionParams())
 }
 
 // deviceEstimator is Estimator on a device, if the device can estimate the options' flow.
-func (o *Options) deviceEstimator(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error) {
+func (o *Settled) deviceEstimator(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error) {
 	return motion.NewDeviceEstimator(ctx, o.motionParams(), stages.FlowDevice(device.New()))
 }
 
-func (o *Options) motionParams() motion.Params {
+func (o *Settled) motionParams() motion.Params {
 	_, share := o.flowShare()
 	return motion.Params{Method: o.Synthesis.Flow, Workers: share, Cache: o.flowCache, Log: o.Hooks.Log, OpenCV: openCV}
 }
@@ -81,17 +88,20 @@ func (o *Options) motionParams() motion.Params {
 // FlowWorkers is how many intervals' flows are estimated at once: one for every two
 // threads, and one alone if a command estimates them, which has threads or a device of its
 // own.
-func (o *Options) FlowWorkers() int {
+func (o *Settled) FlowWorkers() int {
 	n, _ := o.flowShare()
 	return n
 }
 
 // flowShare returns FlowWorkers, and what each has of the workers.
-func (o *Options) flowShare() (intervals int, share frame.Workers) {
+func (o *Settled) flowShare() (intervals int, share frame.Workers) {
 	if _, command := o.Synthesis.Flow.Command(); command {
 		return 1, frame.Workers{N: o.workers().Count()}
 	}
 	return stages.ShareFlow(o.workers())
 }
 
-func (o *Options) workers() frame.Workers { return o.Compute.Workers() }
+func (o *Settled) workers() frame.Workers { return o.Compute.Workers() }
+
+// Ways returns the presets and shutters that the decisions choose. Errors are fault.Usage.
+func (o *Settled) Ways() (*decision.Ways, error) { return o.ways() }

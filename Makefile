@@ -315,7 +315,7 @@ TEST_PROGRAMS := $(sort $(patsubst %/,./%,$(dir $(wildcard testdata/*/*.go))))
 .PHONY: test-page
 test-page: deps $(AXE) ## test the pages of retime evaluate and retime review in a browser; installs Chromium
 	@$(call install,$(PAGE_PACKAGES))
-	$(GO) test -count=1 $(TESTFLAGS) -run '^TestPage' ./pipeline/evaluate ./pipeline/review
+	$(GO) test -count=1 $(TESTFLAGS) -run '^TestPage' ./pipeline/evaluate ./cmd/internal/review
 
 # axe-core, which looks for what keeps people from using a page; only the tests use it.
 $(AXE):

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/internal/cliptest"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/media"
 	"retime/warp"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"retime/pipeline/internal/heap"
+	"retime/internal/heap"
 )
 
 // footprint is what a process holds.

@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"testing"
 
-	"retime/pipeline/internal/cliptest"
+	"retime/internal/cliptest"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 	"retime/warp"

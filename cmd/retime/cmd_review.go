@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"retime/cmd/internal/review"
+	"retime/cmd/internal/review/edits"
 	"retime/frame"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/review"
-	"retime/pipeline/review/edits"
 )
 
 // ReviewOptions holds the flags of review.

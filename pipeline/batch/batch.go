@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"retime/internal/heap"
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/heap"
 )
 
 // Job is the conversion of one clip.

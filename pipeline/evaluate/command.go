@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"retime/internal/shell"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/shell"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline/curve"
 	"retime/pipeline/timeline/rational"

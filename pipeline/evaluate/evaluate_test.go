@@ -17,10 +17,10 @@ import (
 	"strings"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/cliptest"
 	"retime/testdata/scene"
 	"retime/warp"
 )

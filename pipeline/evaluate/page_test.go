@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"retime/pipeline/internal/chromium"
+	"retime/internal/chromium"
 )
 
 // browser opens a page in headless Chromium. It fails the test on every console error and on every

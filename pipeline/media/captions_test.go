@@ -14,8 +14,8 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/frame"
+	"retime/internal/cliptest"
 	"retime/pipeline"
-	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/media"
 	"retime/pipeline/media/av"
 	"retime/pipeline/timeline"

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/pipeline"
-	"retime/pipeline/internal/cliptest"
 )
 
 // What the tests of conversions share.

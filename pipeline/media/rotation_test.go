@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/pipeline"
-	"retime/pipeline/internal/cliptest"
 	"retime/warp"
 )
 

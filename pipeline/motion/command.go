@@ -7,8 +7,8 @@ import (
 
 	"retime/flow"
 	"retime/frame"
+	"retime/internal/shell"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/shell"
 	"retime/warp"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"retime/flow"
 	"retime/frame"
-	"retime/pipeline/internal/shell"
+	"retime/internal/shell"
 )
 
 // process is a running command that answers with flow.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/restore/fields"
 )
 

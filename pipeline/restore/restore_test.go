@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/internal/cliptest"
 	"retime/pipeline"
-	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/media"
 	"retime/testdata/scene"
 	"retime/warp"

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/pipeline"
-	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 )

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"retime/flow"
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/motion"
 	"retime/pipeline/timeline"
 	"retime/pipeline/timeline/curve"

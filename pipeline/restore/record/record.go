@@ -11,9 +11,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"retime/internal/shell"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/shell"
 	"retime/pipeline/restore"
 )
 

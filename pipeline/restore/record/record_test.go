@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/restore"
 )
 

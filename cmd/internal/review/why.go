@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync"
 
+	"retime/cmd/internal/review/frames"
 	"retime/flow"
+	"retime/internal/heap"
 	"retime/pipeline"
 	"retime/pipeline/debug"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/heap"
-	"retime/pipeline/review/frames"
 )
 
 // dissections keeps the drawings of the frames that were asked about last.

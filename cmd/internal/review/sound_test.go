@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"retime/pipeline/internal/cliptest"
+	"retime/internal/cliptest"
 )
 
 // The sound of a clip comes as WAV, each sample at its time in the source, and silence behind its end. A clip without sound has

@@ -1,4 +1,4 @@
-package pipeline_test
+package frames_test
 
 import (
 	"bytes"
@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"retime/cmd/internal/review/frames"
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/debug"
-	"retime/pipeline/internal/cliptest"
 	"retime/pipeline/restore"
-	"retime/pipeline/review/frames"
 	"retime/pipeline/segment"
 )
 

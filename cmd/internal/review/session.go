@@ -15,11 +15,11 @@ import (
 	"strings"
 	"sync"
 
+	"retime/cmd/internal/review/edits"
+	"retime/cmd/internal/review/frames"
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
-	"retime/pipeline/review/edits"
-	"retime/pipeline/review/frames"
 	"retime/pipeline/timeline"
 	"retime/pipeline/timeline/rational"
 )

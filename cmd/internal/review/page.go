@@ -9,7 +9,7 @@ import (
 	"path"
 	"time"
 
-	"retime/pipeline/review/frames"
+	"retime/cmd/internal/review/frames"
 )
 
 // assets are the page's scripts and styles. A request names one of them, and never a file.

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"retime/cmd/internal/review/frames"
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
-	"retime/pipeline/review/frames"
 	"retime/pipeline/segment"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"retime/cmd/internal/review/edits"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/review/edits"
 )
 
 // editRequest is one step of a person's work.

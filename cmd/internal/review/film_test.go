@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"retime/pipeline/internal/chromium"
+	"retime/internal/chromium"
 )
 
 // BenchmarkFilm measures what a person waits for in a film of two hours, in a browser: the figures

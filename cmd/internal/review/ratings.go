@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"retime/cmd/internal/review/frames"
 	"retime/pipeline"
-	"retime/pipeline/review/frames"
 	"retime/pipeline/timeline"
 )
 

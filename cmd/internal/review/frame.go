@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"retime/cmd/internal/review/frames"
 	"retime/pipeline/fault"
-	"retime/pipeline/review/frames"
 )
 
 // shot makes the frame that a request asks for.

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"strings"
 
-	"retime/pipeline/internal/shell"
-	"retime/pipeline/review/edits"
+	"retime/cmd/internal/review/edits"
+	"retime/internal/shell"
 )
 
 // files returns the names of the files that hold what a state decides.

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"retime/pipeline/internal/cliptest"
+	"retime/internal/cliptest"
 )
 
 // Sound begins once frames have kept step with time for a while, ends if one is late, plays at the speed of the frames, and is

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"retime/frame"
+	"retime/internal/heap"
 	"retime/pipeline"
-	"retime/pipeline/internal/heap"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 )

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"retime/cmd/internal/review/edits"
 	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/review/edits"
 )
 
 // Flag is a flag of the command line as a person gave it.

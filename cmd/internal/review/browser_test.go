@@ -17,9 +17,9 @@ import (
 	cdp "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"retime/cmd/internal/review/edits"
+	"retime/internal/chromium"
 	"retime/pipeline"
-	"retime/pipeline/internal/chromium"
-	"retime/pipeline/review/edits"
 	"retime/testdata/scene"
 )
 

@@ -42,7 +42,7 @@ func (r *run) count(t *Target) error {
 		r.result.Held++
 	}
 	r.shown = t.shows
-	r.result.Worst = lowest(r.result.Worst, t.record)
+	r.lowest.add(t.record)
 	h := &r.params.Hooks
 	if h.Record != nil {
 		h.Record(t.record)

@@ -28,6 +28,7 @@ type Line struct {
 	wishes decisions
 	gaps   gapWarning
 	result Result
+	lowest lowest
 	shown  sourceFrame // by the frame that was written last
 	times  stageTimes
 	before synth.Summary // synth's totals when this line started
@@ -42,7 +43,7 @@ type Result struct {
 	Held    int64 // of those, frames that show once more what the frame before shows
 	Repeats int64 // pictures left out as repeats of the one before
 	// Worst are up to three frames made along the motion that are trusted least in one place, the lowest
-	// first, none within half a second of another; nil unless Hooks.Rate is set.
+	// first, each of another place (package place); nil unless Hooks.Rate is set.
 	Worst []Record
 	// Cuts are the times in the input at which scenes begin, in seconds.
 	Cuts   []*big.Rat
@@ -75,6 +76,7 @@ func (l *Line) CountFrom(n int64) { l.result.Sources = n }
 func (l *Line) Result() Result {
 	r := l.result
 	s := l.synth.Summary()
+	r.Worst = l.lowest.worst()
 	r.Stages = l.times.stages()
 	r.Stages.Load += s.Load - l.before.Load + l.beside.Load
 	r.Stages.Synthesis += s.Synthesis - l.before.Synthesis + l.beside.Synthesis

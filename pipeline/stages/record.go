@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/decision"
 	"retime/pipeline/motion"
+	"retime/pipeline/place"
 	"retime/warp"
 )
 
@@ -60,24 +60,34 @@ func worst(errors frame.Image[uint32], picture *frame.Frame, level int) *Place {
 	return &Place{rounded(score), [4]int{x, y, min(side<<level, picture.Width-x), min(side<<level, picture.Height-y)}}
 }
 
-// These bound the list of the worst frames: how many it has, and how many seconds lie between two.
-const (
-	maxWorst   = 3
-	worstApart = 0.5
-)
+// maxWorst is how many frames Result.Worst has.
+const maxWorst = 3
 
-// lowest returns a list of the worst frames with r, if it belongs there.
-func lowest(list []Record, r Record) []Record {
-	if r.Worst == nil {
-		return list
+// lowestKept bounds the frames of which the worst are chosen. One stands for those of less than a second,
+// so that the choice is that among all frames up to 341 a second.
+const lowestKept = 1024
+
+// lowest are the frames with the lowest worst places, the lowest first.
+type lowest []Record
+
+// add adds a frame, if it belongs there.
+func (l *lowest) add(r Record) {
+	if r.Worst == nil || len(*l) == lowestKept && r.Worst.Score >= (*l)[lowestKept-1].Worst.Score {
+		return
 	}
-	better := func(o Record) bool { return math.Abs(o.Time-r.Time) < worstApart && o.Worst.Score > r.Worst.Score }
-	if slices.ContainsFunc(list, func(o Record) bool { return math.Abs(o.Time-r.Time) < worstApart && !better(o) }) {
-		return list
-	}
-	list = append(slices.DeleteFunc(list, better), r)
-	slices.SortStableFunc(list, func(a, b Record) int { return cmp.Compare(a.Worst.Score, b.Worst.Score) })
-	return list[:min(len(list), maxWorst)]
+	at, _ := slices.BinarySearchFunc(*l, r.Worst.Score, func(o Record, score float64) int {
+		if o.Worst.Score <= score {
+			return -1 // of equal ones, the first counts
+		}
+		return 1
+	})
+	*l = slices.Insert((*l)[:min(len(*l), lowestKept-1)], at, r)
+}
+
+// worst returns the frames that stand for a place each.
+func (l lowest) worst() []Record {
+	where := func(r Record) place.Place { return place.Place{Frame: r.Frame, Time: r.Time, Box: r.Worst.Box} }
+	return place.Each(l, where, place.Most[Record](maxWorst))
 }
 
 // errorScale is the error in grey levels that divides confidence by e.

@@ -35,12 +35,11 @@ func (s *Server) list() []listed {
 	}
 	for i, r := range s.known {
 		l := &list[i]
-		n, rate := r.size()
-		if l.Frames = n; n == 0 {
+		if l.Frames, _ = r.size(); l.Frames == 0 {
 			continue // it could not be opened
 		}
 		l.Rated, l.Lowest = len(r.list()), 1
-		if worst := r.worst(shownWorst, int64(math.Ceil(rate/2))); len(worst) > 0 {
+		if worst := r.worst(shownWorst); len(worst) > 0 {
 			l.Worst, l.Lowest = worst, worst[0].Score
 		}
 	}

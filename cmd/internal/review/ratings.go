@@ -8,6 +8,7 @@ import (
 
 	"retime/cmd/internal/review/frames"
 	"retime/pipeline"
+	"retime/pipeline/place"
 	"retime/pipeline/timeline"
 )
 
@@ -150,17 +151,46 @@ func (l *ratings) list() []rating {
 	return list
 }
 
-// worst returns the worst doubtful frames, no two within some frames of each other.
-func (l *ratings) worst(most int, apart int64) (list []rating) {
-	all := slices.DeleteFunc(l.list(), func(r rating) bool { return !r.doubtful() })
-	slices.SortStableFunc(all, func(a, b rating) int { return cmp.Compare(a.Score, b.Score) })
-	for _, r := range all {
-		near := func(o rating) bool { return max(o.Frame-r.Frame, r.Frame-o.Frame) < apart }
-		if len(list) < most && !slices.ContainsFunc(list, near) {
-			list = append(list, r)
+// The page lists the lowest places, listedPlaces of them however good they are, and up to maxPlaces if more
+// are doubtful.
+const (
+	listedPlaces = 10
+	maxPlaces    = 24
+)
+
+// lowest returns the frames with the lowest places, one for each place.
+func (l *ratings) lowest() []rating {
+	made := func(r rating) bool { return r.Method != pipeline.FromSource && !r.Cut }
+	return l.places(made, func(n int, r rating) bool { return n < listedPlaces || n < maxPlaces && r.doubtful() })
+}
+
+// worst returns the frames with the lowest doubtful places, one for each place.
+func (l *ratings) worst(most int) []rating {
+	return l.places(rating.doubtful, place.Most[rating](most))
+}
+
+// places returns frames that are wanted, the lowest first, one for each place.
+func (l *ratings) places(wanted func(rating) bool, more func(int, rating) bool) []rating {
+	list := slices.DeleteFunc(l.list(), func(r rating) bool { return !wanted(r) })
+	slices.SortStableFunc(list, func(a, b rating) int { return cmp.Compare(a.Score, b.Score) })
+	_, rate := l.size()
+	return place.Each(list, func(r rating) place.Place {
+		p := place.Place{Frame: r.Frame, Time: float64(r.Frame) / rate}
+		if r.Box != nil {
+			p.Box = *r.Box
 		}
+		return p
+	}, more)
+}
+
+// servePlaces sends the frames of the page's list.
+func (c *session) servePlaces(w http.ResponseWriter, _ *http.Request) error {
+	list := []int64{}
+	for _, r := range c.ratings.lowest() {
+		list = append(list, r.Frame)
 	}
-	return list
+	answer(w, http.StatusOK, list)
+	return nil
 }
 
 func (c *session) serveRatings(w http.ResponseWriter, _ *http.Request) error {

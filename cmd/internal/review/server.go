@@ -257,6 +257,7 @@ func (s *Server) routes() http.Handler {
 	clip("GET /clip/{clip}/{$}", (*session).servePage)
 	clip("GET /clip/{clip}/state", (*session).serveState)
 	clip("GET /clip/{clip}/ratings", (*session).serveRatings)
+	clip("GET /clip/{clip}/places", (*session).servePlaces)
 	clip("GET /clip/{clip}/frame", (*session).serveFrame)
 	mux.HandleFunc("GET /clip/{clip}/thumbnail", s.serveKnownThumbnail(in((*session).serveThumbnail)))
 	clip("GET /clip/{clip}/between", (*session).serveBetween)

@@ -2,8 +2,9 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"time"
+
+	"retime/pipeline/place"
 )
 
 // Where names a place of a frame by its time, the frame's number and a box in pixels: left, top, width
@@ -21,20 +22,19 @@ type Place struct {
 // maxPlaces bounds how many of the worst places are named.
 const maxPlaces = 3
 
-// WorstPlaces returns the worst regions of the three frames that have the worst ones, the worst first.
+// WorstPlaces returns the worst regions of three places, in different frames, the worst first.
 func (r *Report) WorstPlaces() (list []Place) {
-	var frames []int
-	for i, g := range r.Regions {
-		if len(list) == maxPlaces {
-			break
-		}
-		if slices.Contains(frames, g.Frame) {
-			continue
-		}
-		frames = append(frames, g.Frame)
-		f := r.Frames[g.Frame]
-		at := time.Duration(float64(f.Time) * float64(time.Second))
-		list = append(list, Place{i + 1, Where(at, int64(f.Index), [4]int{g.X, g.Y, g.Width, g.Height})})
+	where := func(i int) place.Place {
+		g := r.Regions[i]
+		return place.Place{Frame: int64(g.Frame), Time: float64(r.Frames[g.Frame].Time), Box: [4]int{g.X, g.Y, g.Width, g.Height}}
+	}
+	numbers := make([]int, len(r.Regions))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	for _, i := range place.Each(numbers, where, place.Most[int](maxPlaces)) {
+		p, f := where(i), r.Frames[r.Regions[i].Frame]
+		list = append(list, Place{i + 1, Where(time.Duration(p.Time*float64(time.Second)), int64(f.Index), p.Box)})
 	}
 	return list
 }

@@ -249,16 +249,19 @@ async function ratings() {
   ratingsChanged();
 }
 
-let due = 0;
+let due = 0, asked = 0;
 function ratingsChanged() {
   if (due) return;
-  due = setTimeout(() => {
+  due = setTimeout(async () => {
     due = 0;
     timeline.draw();
-    panels.worst(timeline);
     outlines();
     marks.draw();
     $("rated").textContent = timeline.known < timeline.frames ? `${timeline.known} of ${timeline.frames} rated` : "all rated";
+    try {
+      const mine = ++asked, list = await get("places");
+      if (mine === asked) panels.worst(timeline, list.filter((k) => timeline.made(k)));
+    } catch (error) { complain(error); }
   }, 200);
 }
 

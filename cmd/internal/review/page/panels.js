@@ -131,9 +131,8 @@ export class Panels {
     }));
   }
 
-  // worst lists the worst places among the frames that are rated.
-  worst(timeline) {
-    const list = timeline.worst(Math.max(Math.round(this.apart ?? 12), 3));
+  // worst lists frames, those with the worst places among the frames that are rated.
+  worst(timeline, list) {
     const nothing = !list.some((k) => timeline.doubtful(k));
     $("worst-none").hidden = !nothing;
     $("worst-none").textContent = timeline.known < timeline.frames ? "Nothing doubtful so far; frames are rated while nothing else is made." : "Nothing in this clip is doubtful; these are its lowest.";

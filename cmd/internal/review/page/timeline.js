@@ -45,23 +45,6 @@ export class Timeline {
   // final reports whether a frame is rated as it will be rendered.
   final(k) { return Boolean(this.flags[k] & final); }
 
-  // worst returns the frames with the worst places: the lowest ten, however good, and more only if they
-  // are doubtful. One stands for all that are less than some frames apart, with their places beside each other.
-  worst(apart) {
-    const list = [], frames = [...this.rating.keys()].filter((k) => this.made(k)).sort((a, b) => this.rating[a] - this.rating[b]);
-    for (const k of frames) {
-      if (list.length >= 24) break;
-      if ((list.length < 10 || this.doubtful(k)) && !list.some((other) => Math.abs(other - k) < apart && this.#beside(k, other))) list.push(k);
-    }
-    return list;
-  }
-
-  // #beside reports whether the worst places of two frames lie beside each other. That of a frame without a box may lie anywhere.
-  #beside(k, other) {
-    const a = this.box.get(k), b = this.box.get(other);
-    return !a || !b || Math.max(Math.abs(a[0] - b[0]), Math.abs(a[1] - b[1])) <= 2 * Math.max(a[2], a[3]);
-  }
-
   doubtful(k) { return this.made(k) && (this.rating[k] < doubtfulBelow || Boolean(this.flags[k] & speckle)); }
 
   // next returns the first frame of the next doubtful place in a direction, -1 for none.

@@ -26,6 +26,10 @@ type Options struct {
 	Preset  pipeline.Preset
 	Verbose bool // print each frame
 	Fields  bool // measure fields of interlaced frames in place of frames
+	// Kinds draws damage of each kind, progressive and woven, in place of all that, Rounds times into each clip of
+	// at most Width pixels, and counts what is found in sound clips.
+	Kinds         bool
+	Rounds, Width int
 }
 
 // study is the state of one Run.
@@ -46,8 +50,8 @@ func (s *study) note(format string, args ...any) {
 
 // Run spoils one frame in ten of each clip, has the damage found and repaired, and prints the table
 // of docs/restoration.md. It then leaves frames out and counts how many of the gaps are found. It
-// returns a fault.Mismatch error if the figures are worse than the limits. With o.Fields, it prints the
-// table of interlaced video instead.
+// returns a fault.Mismatch error if the figures are worse than the limits. With o.Fields or o.Kinds, it
+// prints their tables instead.
 func Run(ctx context.Context, out io.Writer, o Options) error {
 	clips, err := filepath.Glob(o.Clips)
 	if err != nil {
@@ -64,6 +68,9 @@ func Run(ctx context.Context, out io.Writer, o Options) error {
 	s := &study{o, out, work}
 	if s.Keep == "" {
 		s.Keep = work
+	}
+	if s.Kinds {
+		return s.catalogue(ctx, clips)
 	}
 	if s.Fields {
 		return s.fields(ctx, clips)

@@ -35,7 +35,7 @@ type kernelName struct{ module, name string }
 
 // Open returns the device with the given number, from 0, in the order of [Devices].
 func Open(ordinal int) (*Device, error) {
-	driver, err := OpenDriver(ordinal)
+	driver, err := kept.open(ordinal, OpenDriver)
 	if err != nil {
 		return nil, err
 	}

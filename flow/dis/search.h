@@ -190,15 +190,31 @@ static inline void try(patch *p, dis_best *v, dis_vector candidate) {
 	}
 }
 
+// whole_cost is cost for a vector of whole pixels, at which every sample of b is read as it is.
+static inline int32_t whole_cost(const patch *p, int vx, int vy) {
+	const dis_search *s = p->s;
+	int x = clamp(p->x + vx, 1 - patch_size, s->width - 1), y = clamp(p->y + vy, 1 - patch_size, s->height - 1);
+	const uint8_t *at = p->b + (int64_t)y * s->pitch + x;
+	words sd = all(0);
+	sums sdd = dot_rows(sd, sd);
+	for (int j = 0; j < groups; j++, at += rows_at_once * s->pitch) {
+		words d = (widen_rows(at, s->pitch) << 4) - p->a[j];
+		sd += d;
+		sdd += dot_rows(d, d);
+	}
+	return total(p, sum_rows(dot_rows(sd, all(1))), sum_rows(sdd));
+}
+
 static dis_best reach(patch *p) {
 	int r = p->s->reach;
+	if (!p->filled)
+		fill(p);
 	dis_best found = {.cost = INT32_MAX};
 	for (int y = -r; y <= r; y++)
 		for (int x = -r; x <= r; x++) {
-			dis_vector v = {x * vector_one, y * vector_one};
-			int32_t e = cost(p, v) + reach_toll * (absolute(x) + absolute(y));
+			int32_t e = whole_cost(p, x, y) + reach_toll * (absolute(x) + absolute(y));
 			if (e < found.cost) {
-				found.v = v;
+				found.v = (dis_vector){x * vector_one, y * vector_one};
 				found.cost = e;
 			}
 		}
@@ -228,7 +244,7 @@ static void first(const dis_search *s, const uint8_t *a, const uint8_t *b, dis_b
 				}
 			}
 		}
-		if (seek) {
+		if (seek && v.cost > 0) {
 			dis_best found = reach(&p);
 			if (2 * found.cost < v.cost) {
 				v.v = found.v;

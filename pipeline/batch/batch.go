@@ -134,6 +134,7 @@ func Run(ctx context.Context, o Options) (*Summary, error) {
 	defer stop(nil)
 	b := &batch{o: &o, keys: keys, records: records, store: s, stop: stop, free: o.Threads, outcomes: make([]Outcome, len(o.Jobs))}
 	b.enqueue()
+	defer pipeline.KeepDevices()()
 	var workers sync.WaitGroup
 	for slot := range min(o.Parallel, len(b.queue)) {
 		workers.Go(func() { b.work(ctx, slot) })

@@ -40,6 +40,10 @@ func Open(p Params) (Synthesizer, error) {
 	return s, nil
 }
 
+// KeepDevices leaves the contexts and kernels of devices that are closed from now on to those that
+// are opened later, until release is called.
+func KeepDevices() (release func()) { return cuda.Keep() }
+
 // Opening is a synthesizer that is being opened while its caller does other things, such as
 // open the input.
 type Opening struct {

@@ -21,13 +21,38 @@ static inline void NAME(store)(const warp_plane *p, const geometry *g, const f32
 	int columns = p->width - x < g->width ? p->width - x : g->width;
 	int rows = p->height - y < g->height ? p->height - y : g->height;
 	for (int k = 0; k < (g->width * g->height + 3) / 4; k++) {
-		i32x4 v = __builtin_convertvector(rounded(sums[k], limit), i32x4);
+		i32x4 v = rounded(sums[k], limit);
 		for (int i = 0; i < 4; i++)
 			block[4 * k + i] = (SAMPLE)v[i];
 	}
 	for (int j = 0; j < rows; j++)
 		for (int i = 0; i < columns; i++)
 			out[(int64_t)j * p->stride + i] = block[j * g->width + i];
+}
+
+// narrow sets dst to a and b, whose numbers are samples. widen returns as many samples as a vector
+// holds, four in a row; with four lanes, those at lower are not read.
+static inline void NAME(narrow)(SAMPLE *dst, i32x4 a, i32x4 b) {
+#if defined(__SSE2__)
+	__m128i words = _mm_packs_epi32((__m128i)a, (__m128i)b); // all but those of 16 bits fit
+	if (sizeof(SAMPLE) == 1) {
+		_mm_storel_epi64((__m128i *)dst, _mm_packus_epi16(words, words));
+		return;
+	}
+#endif
+	for (int i = 0; i < 4; i++) {
+		dst[i] = (SAMPLE)a[i];
+		dst[4 + i] = (SAMPLE)b[i];
+	}
+}
+
+static inline ints NAME(widen)(const SAMPLE *upper, const SAMPLE *lower) {
+	typedef SAMPLE NAME(row) __attribute__((vector_size(lanes * sizeof(SAMPLE))));
+	NAME(row) v;
+	memcpy(&v, upper, 4 * sizeof(SAMPLE));
+	if (lanes > 4)
+		memcpy((SAMPLE *)&v + 4, lower, 4 * sizeof(SAMPLE));
+	return __builtin_convertvector(v, ints);
 }
 
 // store22 and store44 store blocks of these sizes.
@@ -37,28 +62,31 @@ static inline void NAME(store22)(const warp_plane *p, const geometry *g, const f
 		return;
 	}
 	SAMPLE *out = (SAMPLE *)p->dst + (int64_t)y * p->stride + x;
-	i32x4 v = __builtin_convertvector(rounded(*sum, limit), i32x4);
+	i32x4 v = rounded(*sum, limit);
 	out[0] = (SAMPLE)v[0];
 	out[1] = (SAMPLE)v[1];
 	out[p->stride] = (SAMPLE)v[2];
 	out[p->stride + 1] = (SAMPLE)v[3];
 }
 
-static inline void NAME(store44)(const warp_plane *p, const geometry *g, const f32x4 *sums, int x, int y, float limit) {
+static inline void NAME(store44)(const warp_plane *p, const geometry *g, const vectors *sums, int x, int y, float limit) {
+	f32x4 rows[4];
+	memcpy(rows, sums, sizeof rows);
 	if (x + 4 > p->width || y + 4 > p->height) {
-		NAME(store)(p, g, sums, x, y, limit);
+		NAME(store)(p, g, rows, x, y, limit);
 		return;
 	}
-	typedef SAMPLE NAME(quad) __attribute__((vector_size(4 * sizeof(SAMPLE))));
-	for (int j = 0; j < 4; j++) {
-		NAME(quad) v = __builtin_convertvector(__builtin_convertvector(rounded(sums[j], limit), i32x4), NAME(quad));
-		memcpy((SAMPLE *)p->dst + (int64_t)(y + j) * p->stride + x, &v, sizeof v);
+	SAMPLE *out = (SAMPLE *)p->dst + (int64_t)y * p->stride + x;
+	for (int j = 0; j < 4; j += 2, out += 2 * p->stride) {
+		SAMPLE v[8];
+		NAME(narrow)(v, rounded(rows[j], limit), rounded(rows[j + 1], limit));
+		memcpy(out, v, sizeof v / 2);
+		memcpy(out + p->stride, v + 4, sizeof v / 2);
 	}
 }
 
 static inline void NAME(store1)(const warp_plane *p, float sum, int x, int y, float limit) {
-	f32x4 v = rounded(all4(sum), limit);
-	((SAMPLE *)p->dst)[(int64_t)y * p->stride + x] = (SAMPLE)(int32_t)v[0];
+	((SAMPLE *)p->dst)[(int64_t)y * p->stride + x] = (SAMPLE)rounded(all4(sum), limit)[0];
 }
 
 static inline void NAME(block11)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
@@ -145,14 +173,12 @@ static inline void NAME(both22)(const warp_scene *s, const warp_plane *p, const 
 }
 
 static inline void NAME(block44)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
-	f32x4 sums[4] = {all4(0), all4(0), all4(0), all4(0)};
+	vectors sums[square] = {{0}};
 	EACH_READING
 		if (tap == on_sample) {
 			const SAMPLE *from = NAME(whole)(p, r, second, k);
-			for (int j = 0; j < 4; j++, from += p->sample_stride[second]) {
-				i32x4 v = {from[0], from[1], from[2], from[3]};
-				sums[j] += __builtin_convertvector(v, f32x4) * weight;
-			}
+			for (int j = 0; j < square; j++, from += lanes / 4 * p->sample_stride[second])
+				sums[j] += __builtin_convertvector(NAME(widen)(from, from + p->sample_stride[second]), vectors) * weight;
 			continue;
 		}
 		sixteen(p->coefficients[second] + r->at[second][k], g->stride, wx, wy, weight, sums);

@@ -235,9 +235,11 @@ static inline void four_of_both(const float *p, const float *q, int64_t stride, 
 }
 #endif
 
-// sixteen adds w times a block of four by four samples to sums.
+// A block of four by four samples is square vectors, of one or two rows each. sixteen adds w times
+// a block to sums.
+enum { square = 16 / lanes };
 #if defined(__AVX2__)
-static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[4]) {
+static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, vectors sums[square]) {
 	__m256 r[4]; // of rows 0 and 1, 2 and 3, and so on
 	for (int j = 0; j < 3; j++, p += 2 * stride) {
 		const float *q = p + stride;
@@ -247,14 +249,11 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 	__m256 odd[3]; // of rows 1 and 2, 3 and 4, 5 and 6
 	for (int j = 0; j < 3; j++)
 		odd[j] = _mm256_permute2f128_ps(r[j], r[j + 1], 0x21);
-	for (int j = 0; j < 2; j++) {
-		__m256 v = (r[j] * wy[0] + odd[j] * wy[1] + r[j + 1] * wy[2] + odd[j + 1] * wy[3]) * w;
-		sums[2 * j] += (f32x4)_mm256_castps256_ps128(v);
-		sums[2 * j + 1] += (f32x4)_mm256_extractf128_ps(v, 1);
-	}
+	for (int j = 0; j < square; j++)
+		sums[j] += (vectors)((r[j] * wy[0] + odd[j] * wy[1] + r[j + 1] * wy[2] + odd[j + 1] * wy[3]) * w);
 }
 #else
-static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, f32x4 sums[4]) {
+static inline void sixteen(const float *p, int64_t stride, const float *wx, const float *wy, float w, vectors sums[square]) {
 	f32x4 r[7];
 	for (int j = 0; j < 7; j++, p += stride)
 		r[j] = load4(p) * wx[0] + load4(p + 1) * wx[1] + load4(p + 2) * wx[2] + load4(p + 3) * wx[3];
@@ -263,13 +262,7 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 }
 #endif
 
-static inline f32x4 rounded(f32x4 v, float limit) {
-	f32x4 zero = {0}, most = all4(limit);
-	v += 0.5f;
-	i32x4 positive = v > zero, below = v < most;
-	v = (f32x4)((i32x4)v & positive);
-	return (f32x4)(((i32x4)v & below) | ((i32x4)most & ~below));
-}
+static inline i32x4 rounded(f32x4 v, float limit) { return __builtin_convertvector(bounded(v + 0.5f, limit), i32x4); }
 
 static inline void mark(const warp_plane *p, const geometry *g, int x, int y) {
 	for (int j = 0; j < g->height && y + j < p->height; j++)

@@ -103,6 +103,18 @@ static inline f32x4 load4(const float *p) {
 	memcpy(&v, p, sizeof v);
 	return v;
 }
+// bounded returns v, which is a number, within 0 and limit.
+static inline f32x4 bounded(f32x4 v, float limit) {
+	f32x4 zero = {0}, most = zero + limit;
+#if defined(__SSE2__)
+	return (f32x4)_mm_min_ps(_mm_max_ps((__m128)v, (__m128)zero), (__m128)most);
+#else
+	i32x4 below;
+	v = (f32x4)((i32x4)v & (v > zero));
+	below = v < most;
+	return (f32x4)(((i32x4)v & below) | ((i32x4)most & ~below));
+#endif
+}
 static inline f32x4 all4(float v) { return (f32x4){v, v, v, v}; }
 // pairs returns p[0], p[1], q[0], q[1].
 static inline f32x4 pairs(const float *p, const float *q) {

@@ -153,7 +153,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb, Value: word(&out.VideoCodec)},
 		{name: "crf", arg: "N", usage: "constant rate factor: lower is better and larger (default 16 for libx264)", heading: commonHeading, option: "Output.CRF",
 			verbs: conversions | restoreVerb, Value: pointed(&out.CRF, parseInt)},
-		{name: "start-number", arg: "N", usage: "number of the first picture of a sequence: -o frames/%05d.png (default 1)", heading: outputHeading, option: "Output.StartNumber",
+		{name: "start-number", arg: "N", usage: "number of the first picture of a sequence: -o frames/%05d.png (default the input's, or 1)", heading: outputHeading, option: "Output.StartNumber",
 			verbs: conversions, Value: pointed(&out.StartNumber, parseInt)},
 		{name: "vopt", arg: "KEY=VALUE", usage: "option of the video encoder, such as preset=slow; repeatable", heading: outputHeading, option: "Output.VideoOptions",
 			verbs: conversions | restoreVerb, Value: &pairs{&out.VideoOptions, "--vopt"}},

@@ -31,9 +31,6 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 		c.Input.Rotation = pipeline.KeepRotation
 	}
 	r, err := pipeline.OpenInput(ctx, c)
-	if numbers := media.SequenceNumbers(c.Input.File); fault.KindOf(err) == fault.BadData && !c.Input.SequenceGaps && len(numbers) > 0 {
-		return nil, fault.New(fault.BadData, "%w; Options.MissingFromNumbering makes what is missing", err)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ PACKAGES = gcc g++ pkg-config ffmpeg \
 	libavcodec-dev libavformat-dev libavfilter-dev libavdevice-dev \
 	libswscale-dev libswresample-dev libavutil-dev $(if $(OPENCV),libopencv-dev)
 
-# A test runs the example of docs/flow.md.
-TEST_PACKAGES := python3-minimal
+# Tests run the example of docs/flow.md, and read vectors by OpenEXR's tools.
+TEST_PACKAGES := python3-minimal openexr
 
 # make test-page drives this browser.
 PAGE_PACKAGES := chromium curl ca-certificates

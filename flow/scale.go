@@ -34,3 +34,63 @@ func halfMean(sum, n int64) int32 {
 	}
 	return int32(q)
 }
+
+// Double returns flow between pictures of width by height pixels of which Halve gives f back, whose
+// size is theirs halved, rounding up. Each vector becomes up to 2x2, whose mean is twice the vector:
+// they go on with the slope to the neighbours, the lesser one of both sides, or none if the sides
+// differ in sign. So edges of motion stay as sharp as they were. A vector that is beyond the limit of
+// the result, which is twice the picture's longer side, is cut to it.
+func Double(f Field, width, height int) Field {
+	out := NewField(width, height)
+	limit := out.Limit()
+	clamp := func(v int32) int32 { return min(max(v, -limit), limit) }
+	for y := range f.Height {
+		for x := range f.Width {
+			v := f.Row(y)[x]
+			right, down := f.slopes(x, y)
+			for dy := range min(2, height-2*y) {
+				row := out.Row(2*y + dy)[2*x : min(2*x+2, width)]
+				for dx := range row {
+					if !v.Known() {
+						row[dx] = Unknown
+						continue
+					}
+					sx, sy := int32(2*dx-1), int32(2*dy-1)
+					row[dx] = Vec{clamp(2*v.X + sx*right.X + sy*down.X), clamp(2*v.Y + sx*right.Y + sy*down.Y)}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// slopes returns half the change of the flow from pixel x, y to the right and down. At the edges it is
+// zero, since there a vector may have one child alone.
+func (f Field) slopes(x, y int) (right, down Vec) {
+	v := f.Row(y)[x]
+	if x > 0 && x+1 < f.Width {
+		right = slope(f.Row(y)[x-1], v, f.Row(y)[x+1])
+	}
+	if y > 0 && y+1 < f.Height {
+		down = slope(f.Row(y - 1)[x], v, f.Row(y + 1)[x])
+	}
+	return right, down
+}
+
+func slope(a, b, c Vec) Vec {
+	if !a.Known() || !b.Known() || !c.Known() {
+		return Vec{}
+	}
+	return Vec{minmod(b.X-a.X, c.X-b.X) / 2, minmod(b.Y-a.Y, c.Y-b.Y) / 2}
+}
+
+// minmod returns the one of a and b that is nearer to zero, or zero if their signs differ.
+func minmod(a, b int32) int32 {
+	switch {
+	case a > 0 && b > 0:
+		return min(a, b)
+	case a < 0 && b < 0:
+		return max(a, b)
+	}
+	return 0
+}

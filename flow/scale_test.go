@@ -43,3 +43,47 @@ func TestHalve(t *testing.T) {
 		}
 	}
 }
+
+// Exact: halved, a doubled field is what it was, edges stay sharp and ramps go on.
+func TestDouble(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 11))
+	for _, size := range [][2]int{{1, 1}, {2, 1}, {1, 3}, {7, 4}, {8, 9}, {31, 16}} {
+		w, h := size[0], size[1]
+		f := NewField((w+1)/2, (h+1)/2)
+		reach := int(f.Limit())/4 - 1
+		for i := range f.Pix {
+			f.Pix[i] = Vec{int32(r.IntN(2*reach+1) - reach), int32(r.IntN(64)) - 32}
+			if r.IntN(5) == 0 {
+				f.Pix[i] = Unknown
+			}
+		}
+		d := Double(f, w, h)
+		if d.Width != w || d.Height != h {
+			t.Fatalf("%dx%d, want %v", d.Width, d.Height, size)
+		}
+		back := Halve(d)
+		for i := range f.Pix {
+			if back.Pix[i] != f.Pix[i] {
+				t.Fatalf("%v: vector %d is %v, was %v", size, i, back.Pix[i], f.Pix[i])
+			}
+		}
+	}
+	step, ramp := NewField(6, 3), NewField(6, 3)
+	for i := range step.Pix {
+		x := i % 6
+		ramp.Pix[i].X = int32(8 * x)
+		if x >= 3 {
+			step.Pix[i].X = 512
+		}
+	}
+	for x, v := range Double(step, 12, 6).Row(2) {
+		if want := int32(x / 6 * 1024); v.X != want {
+			t.Errorf("a step has %d at %d, want %d", v.X, x, want)
+		}
+	}
+	for x, v := range Double(ramp, 12, 6).Row(2)[2:10] {
+		if want := int32(8*(x+2) - 4); v.X != want {
+			t.Errorf("a ramp has %d at %d, want %d", v.X, x+2, want)
+		}
+	}
+}

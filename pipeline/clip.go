@@ -3,13 +3,12 @@ package pipeline
 import (
 	"context"
 	"math/big"
-	"strconv"
-	"strings"
 	"time"
 
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/sequence"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
@@ -106,8 +105,12 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 		},
 		Confine: o.files,
 	}
-	if first := o.Output.StartNumber; first != nil {
-		w.Number = func(k int) int { return *first + k }
+	first, ok := media.FirstNumber(o.Output.File, o.Input.File)
+	if o.Output.StartNumber != nil {
+		first, ok = *o.Output.StartNumber, true
+	}
+	if ok {
+		w.Number = func(k int) int { return first + k }
 	}
 	if o.Output.CRF != nil {
 		w.Encoder.CRF = *o.Output.CRF
@@ -138,27 +141,9 @@ func (c *Clip) LogDamage(mended bool) {
 	message := "damage in the input"
 	if list := c.Source.DamagedFrames(); len(list) > 0 && !mended {
 		message += "; a restoration with Options.Detect mends the damaged frames"
-		about = append(about, "damaged", spans(list))
+		about = append(about, "damaged", sequence.Spans(list))
 	}
 	c.Options.Hooks.Log.Warn(message, about...)
-}
-
-// spans writes ascending numbers as a restoration takes them, as in "12,15-17".
-func spans(numbers []int64) string {
-	var parts []string
-	for i := 0; i < len(numbers); {
-		j := i
-		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
-			j++
-		}
-		part := strconv.FormatInt(numbers[i], 10)
-		if j > i {
-			part += "-" + strconv.FormatInt(numbers[j], 10)
-		}
-		parts = append(parts, part)
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
 }
 
 func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Report {

@@ -13,6 +13,7 @@ import (
 	"retime/internal/cliptest"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/sequence"
 	"retime/warp"
 )
 
@@ -84,18 +85,12 @@ func TestDamagedFramesAreNamed(t *testing.T) {
 			Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 		}
 		mustRun(t, o)
-		if text := said.String(); !strings.Contains(text, "damaged="+spans(bad)) || !strings.Contains(text, "Options.Detect mends") {
+		if text := said.String(); !strings.Contains(text, "damaged="+sequence.Spans(bad)) || !strings.Contains(text, "Options.Detect mends") {
 			t.Errorf("%v: said %s", bad, text)
 		}
 		return
 	}
 	t.Fatal("no place that damages a frame")
-}
-
-func TestSpans(t *testing.T) {
-	if got := spans([]int64{3, 5, 6, 7, 9, 10}); got != "3,5-7,9-10" {
-		t.Error(got)
-	}
 }
 
 // A file of a few packets is read back, too, and a container that holds no so short a clip says so.

@@ -125,7 +125,8 @@ type Output struct {
 	File   string // name, "-" for standard output
 	Format string // container name; empty to tell from File
 	// StartNumber is the number of the first picture if File is the pattern of an image
-	// sequence, such as frames/%05d.png; nil for 1.
+	// sequence, such as frames/%05d.png; nil for the first of its range, as in [1001-1008].png,
+	// or else the input's first number, or 1 if the input has no numbers.
 	StartNumber *int
 	// MuxOptions are further options of the container's muxer. A value of flags that
 	// begins with + or - changes the flags that are set anyway.

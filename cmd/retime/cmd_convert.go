@@ -54,7 +54,7 @@ Shot frames reach the encoder untouched.`,
 	cobra.EnableCommandSorting = false // under a heading, verbs come in order of use
 	addVerbs(cmd, convertGroup, newBatchCommand(), newResampleCommand())
 	addVerbs(cmd, restoreGroup, newRestoreCommand())
-	addVerbs(cmd, inspectGroup, newReviewCommand(), newEvaluateCommand(), newDebugCommand(), newInfoCommand())
+	addVerbs(cmd, inspectGroup, newReviewCommand(), newEvaluateCommand(), newDebugCommand(), newFlowCommand(), newInfoCommand())
 	addVerbs(cmd, machinesGroup, newPlanCommand(), newSegmentCommand(), newStatusCommand(), newVerifyCommand(), newJoinCommand())
 	addVerbs(cmd, shellGroup, newCompletionCommand(), newManCommand(), newVersionCommand())
 	cmd.SetHelpCommandGroupID(shellGroup.ID)
@@ -223,7 +223,15 @@ func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipe
 	if maps != nil {
 		p.Hooks.ConfidenceMap = maps.write
 	}
+	flow, err := o.vectors.open(&p)
+	if err != nil {
+		_ = sidecar.close(false)
+		return nil, err
+	}
 	report, err := o.run(ctx, p)
+	if e := flow.close(); err == nil {
+		err = e
+	}
 	if e := sidecar.close(report != nil); err == nil {
 		err = e
 	}

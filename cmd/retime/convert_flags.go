@@ -9,6 +9,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
+	"retime/pipeline/vectors"
 )
 
 // ConvertOptions holds the options of the library and those that the program adds.
@@ -25,6 +26,7 @@ type ConvertOptions struct {
 type files struct {
 	curve, scenes, staticMask, decisions string // files to read
 	writeScenes, sidecar, confidenceMaps string // files to write
+	vectors                              flowFiles
 }
 
 // display selects the messages of a run.
@@ -85,21 +87,21 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "audio", arg: "HOW", usage: "sound at another speed: stretch (at its pitch), keep, drop", heading: timeHeading, option: "Timing.Audio",
 			verbs: conversions, values: []string{"stretch", "keep", "drop"}, Value: word(&t.Audio)},
 		{name: "from", arg: "TIME", usage: "trim: begin here; seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, option: "Timing.From",
-			verbs: conversions | evaluateVerb, Value: optional(&t.From, timeline.ParseTime)},
-		{name: "to", arg: "TIME", usage: "trim: end before this time", heading: commonHeading, option: "Timing.To", verbs: conversions | evaluateVerb,
+			verbs: conversions | evaluateVerb | flowVerb, Value: optional(&t.From, timeline.ParseTime)},
+		{name: "to", arg: "TIME", usage: "trim: end before this time", heading: commonHeading, option: "Timing.To", verbs: conversions | evaluateVerb | flowVerb,
 			Value: optional(&t.To, timeline.ParseTime)},
 		{name: "mode", arg: "MODE", usage: "project (follows motion), splat, blend (cross-fade), nearest\n" +
 			"project samples both source frames along the motion; splat moves the colours themselves; nearest repeats frames.", heading: methodHeading,
 			option: "Synthesis.Mode", role: roleMethod, verbs: conversions | restoreVerb, values: []string{"project", "splat", "blend", "nearest"}, Value: word(&s.Mode)},
 		{name: "flow", arg: "METHOD", usage: "optical flow: dis, opencv-dis, farneback, files=NAME, command=LINE\n" +
 			"dis is retime's own, opencv-dis and farneback are OpenCV's. files=DIR/%05d.flo reads flow, command=LINE asks a program of yours for it (docs/flow.md).", heading: methodHeading, option: "Synthesis.Flow", role: roleMethod,
-			verbs: conversions | restoreVerb | debugVerb, values: []string{"dis", "opencv-dis", "farneback"}, use: readsFile,
-			files: func() []string { return flowFiles(s.Flow) }, Value: word(&s.Flow)},
+			verbs: conversions | restoreVerb | debugVerb | flowVerb, values: []string{"dis", "opencv-dis", "farneback"}, use: readsFile,
+			files: func() []string { return flowRead(s.Flow) }, Value: word(&s.Flow)},
 		{name: "flow-cache", arg: "DIR", usage: "cache optical flow in this directory, which processes can share\n" +
 			"docs/clusters.md explains how machines share it.", heading: machineHeading, option: "Synthesis.FlowCache",
-			role: roleFiles, verbs: conversions | restoreVerb | workVerb, use: keepsFiles, path: &s.FlowCache, Value: word(&s.FlowCache)},
+			role: roleFiles, verbs: conversions | restoreVerb | workVerb | flowVerb, use: keepsFiles, path: &s.FlowCache, Value: word(&s.FlowCache)},
 		{name: "preset", arg: "PRESET", usage: "speed against quality: fast, balanced, best", heading: commonHeading, option: "Synthesis.Preset", role: roleMethod,
-			verbs: conversions | restoreVerb | debugVerb, values: []string{"fast", "balanced", "best"}, Value: word(&s.Preset)},
+			verbs: conversions | restoreVerb | debugVerb | flowVerb, values: []string{"fast", "balanced", "best"}, Value: word(&s.Preset)},
 		{name: "order", arg: "N", usage: "B-spline order of the sampling: 0 (nearest), 1 (linear), 3 (cubic)", heading: methodHeading, option: "Synthesis.Order",
 			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, values: []string{"0", "1", "3"}, Value: pointed(&s.Order, parseInt)},
 		{name: "kernel", arg: "KERNEL", usage: "sampling: bspline (of --order), zp (7 coefficients)", heading: methodHeading, option: "Synthesis.Kernel",
@@ -134,26 +136,34 @@ func (o *ConvertOptions) flags() []flag {
 			"8 bits, white for full trust, at the resolution of the guides (docs/method.md).", heading: reportHeading, option: "Hooks.ConfidenceMap",
 			verbs: conversions, hidden: planVerb, use: writesFile, path: &fs.confidenceMaps,
 			files: func() []string { return below(fs.confidenceMaps, mapPattern) }, Value: word(&fs.confidenceMaps)},
+		{name: "write-flow", arg: "NAME", usage: "write optical flow of the source: flow/%05d.flo, or flow.####.exr for compositors\n" +
+			"It is that along which frames are made, both ways, at full size. docs/compositing.md says what the files hold; --flow files= reads .flo.", heading: reportHeading,
+			option: "Hooks.Vectors", verbs: conversions, hidden: planVerb, use: writesFile, path: &fs.vectors.File, files: func() []string { return fs.vectors.names() }, Value: word(&fs.vectors.File)},
+		{name: "flow-format", arg: "WORDS", usage: "vectors in EXR: half or float, pixels or normalised=SPAN (default float,pixels)\n" +
+			"normalised writes 0.5 for no motion, and 1 for SPAN pixels.", heading: reportHeading,
+			verbs: conversions | flowVerb, hidden: planVerb, Value: parsed(&fs.vectors.Format, "", vectors.ParseFormat)},
+		{name: "write-confidence", usage: "with the flow, write how far each vector can be trusted and what is occluded", heading: reportHeading,
+			verbs: conversions | flowVerb, hidden: planVerb, Value: boolean(&fs.vectors.Confidence)},
 		{name: "deinterlace", arg: "HOW", usage: "interlaced input: field (a picture of each), frame, off (as it is)\n" +
 			"retime refuses interlaced input unless this flag or --inverse-telecine is given. field makes 59.94 frames a second from 29.97.", heading: inputHeading,
-			option: "Input.Deinterlace", role: roleMethod, verbs: conversions | restoreVerb, bare: string(pipeline.EachField), values: []string{"field", "frame", "off"}, Value: word(&in.Deinterlace)},
+			option: "Input.Deinterlace", role: roleMethod, verbs: conversions | restoreVerb | flowVerb, bare: string(pipeline.EachField), values: []string{"field", "frame", "off"}, Value: word(&in.Deinterlace)},
 		{name: "inverse-telecine", usage: "recover film frames from 3:2 pulldown", heading: inputHeading, option: "Input.Deinterlace", role: roleMethod,
-			verbs: conversions, Value: choose(&in.Deinterlace, pipeline.InverseTelecine)},
+			verbs: conversions | flowVerb, Value: choose(&in.Deinterlace, pipeline.InverseTelecine)},
 		{name: "no-autorotate", usage: "never rotate pictures upright when the output cannot store rotation", heading: inputHeading, option: "Input.Rotation",
 			verbs: conversions | restoreVerb, Value: choose(&in.Rotation, pipeline.KeepRotation)},
 		{name: "hwdec", arg: "DEVICE", usage: "decode on none (the processor), auto, cuda, vaapi\n" +
 			"auto takes the first of cuda and vaapi that answers. 4:2:0 pictures that cuda decodes stay on the GPU if it makes the frames.", heading: inputHeading, option: "Input.HWDec", role: roleMethod,
 			verbs: conversions, values: []string{"none", "auto", "cuda", "vaapi"}, Value: word(&in.HWDec)},
 		{name: "in-fps", arg: "RATE", usage: "frame rate of pictures (default 25) and of raw streams (default theirs)", heading: inputHeading, option: "Input.Rate",
-			verbs: conversions | restoreVerb | evaluateVerb | debugVerb, Value: optional(&in.Rate, parseInputRate)},
+			verbs: conversions | restoreVerb | evaluateVerb | debugVerb | flowVerb, Value: optional(&in.Rate, parseInputRate)},
 		{name: "map", arg: "SPEC", usage: "streams as ffmpeg chooses them: 0:v:1, -0:s; repeatable (default all)", heading: inputHeading, option: "Input.Map",
-			verbs: conversions | restoreVerb, Value: texts(&in.Map)},
+			verbs: conversions | restoreVerb | flowVerb, Value: texts(&in.Map)},
 		{name: "vcodec", arg: "NAME", usage: "video encoder (default what suits source and container, mostly libx264)\n" +
 			"GPUs have encoders of their own: h264_nvenc, hevc_vaapi, vp9_qsv. docs/encoding.md lists the defaults.", heading: outputHeading, option: "Output.VideoCodec",
 			verbs: conversions | restoreVerb, Value: word(&out.VideoCodec)},
 		{name: "crf", arg: "N", usage: "constant rate factor: lower is better and larger (default 16 for libx264)", heading: commonHeading, option: "Output.CRF",
 			verbs: conversions | restoreVerb, Value: pointed(&out.CRF, parseInt)},
-		{name: "start-number", arg: "N", usage: "number of the first picture of a sequence: -o frames/%05d.png (default 1)", heading: outputHeading, option: "Output.StartNumber",
+		{name: "start-number", arg: "N", usage: "number of the first picture of a sequence: -o frames/%05d.png (default the input's, or 1)", heading: outputHeading, option: "Output.StartNumber",
 			verbs: conversions, Value: pointed(&out.StartNumber, parseInt)},
 		{name: "vopt", arg: "KEY=VALUE", usage: "option of the video encoder, such as preset=slow; repeatable", heading: outputHeading, option: "Output.VideoOptions",
 			verbs: conversions | restoreVerb, Value: &pairs{&out.VideoOptions, "--vopt"}},
@@ -170,15 +180,15 @@ func (o *ConvertOptions) flags() []flag {
 			"Flags that begin with + or - change the default's.", heading: outputHeading,
 			option: "Output.MuxOptions", verbs: conversions | restoreVerb, Value: &pairs{&out.MuxOptions, "--mux"}},
 		{name: "input-format", arg: "NAME", usage: "container of the input (default probed)", heading: inputHeading, option: "Input.Format",
-			verbs: conversions | restoreVerb | evaluateVerb | debugVerb, Value: word(&in.Format)},
+			verbs: conversions | restoreVerb | evaluateVerb | debugVerb | flowVerb, Value: word(&in.Format)},
 		{name: "threads", arg: "N", usage: "worker threads (default all processors)", heading: machineHeading, option: "Compute.Threads", role: roleMachine,
-			verbs: conversions | restoreVerb | evaluateVerb | debugVerb | workVerb, Value: integer(&c.Threads)},
+			verbs: conversions | restoreVerb | evaluateVerb | debugVerb | workVerb | flowVerb, Value: integer(&c.Threads)},
 		{name: "backend", arg: "WHAT", usage: "where frames are made: auto (a GPU if there is one), cpu, cuda", heading: machineHeading, option: "Compute.Backend", role: roleMachine,
-			verbs: conversions | restoreVerb | workVerb, values: []string{"auto", "cpu", "cuda"}, Value: word(&c.Backend)},
+			verbs: conversions | restoreVerb | workVerb | flowVerb, values: []string{"auto", "cpu", "cuda"}, Value: word(&c.Backend)},
 		{name: "device", arg: "NUMBERS", usage: "CUDA devices to use, such as 0,1 (default 0)", heading: machineHeading, option: "Compute.Devices", role: roleMachine,
-			verbs: conversions | restoreVerb | workVerb, Value: parsed(&c.Devices, "0", values.Devices)},
+			verbs: conversions | restoreVerb | workVerb | flowVerb, Value: parsed(&c.Devices, "0", values.Devices)},
 		{name: "gpu-fault", arg: "HOW", usage: "when a GPU fails: cpu (make the frame there), fail", heading: machineHeading, option: "Compute.FaultPolicy", role: roleMachine,
-			verbs: conversions | restoreVerb | workVerb, values: []string{"cpu", "fail"}, Value: word(&c.FaultPolicy)},
+			verbs: conversions | restoreVerb | workVerb | flowVerb, values: []string{"cpu", "fail"}, Value: word(&c.FaultPolicy)},
 		{name: "confine", arg: "DIR", usage: "do not read or write outside DIR, for job files and plans you do not trust\n" +
 			"docs/security.md lists what this protects.", heading: machineHeading,
 			option: "Compute.Confine", role: roleProgram, verbs: conversions | workVerb | joinVerb, Value: word(&c.Confine)},
@@ -203,8 +213,8 @@ func (o *ConvertOptions) flags() []flag {
 	}
 }
 
-// flowFiles returns the pattern of the files that a method reads flow from, if it does.
-func flowFiles(m pipeline.FlowMethod) []string {
+// flowRead returns the pattern of the files that a method reads flow from, if it does.
+func flowRead(m pipeline.FlowMethod) []string {
 	if pattern, ok := m.Files(); ok {
 		return []string{pattern}
 	}

@@ -68,6 +68,7 @@ const (
 	restoreVerb
 	evaluateVerb
 	debugVerb
+	flowVerb
 	workVerb // segment and verify
 	joinVerb
 	reviewVerb

@@ -65,6 +65,7 @@ func flagOf(option string, given *pflag.FlagSet) (name string, ok bool) {
 var advice = strings.NewReplacer(
 	"Output.File", "-o", "Output.Overwrite", "-y", "Options.Overwrite", "-y",
 	"a restoration with Options.Detect", "retime restore --detect",
+	"a restoration with Options.MissingFromNumbering", "retime restore --missing-from-numbering",
 	"Input.Deinterlace telecine", "--inverse-telecine", "Input.Deinterlace off", "--deinterlace=off",
 )
 

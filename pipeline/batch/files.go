@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/sequence"
 )
 
 // stamp distinguishes versions of a file.
@@ -50,8 +49,6 @@ func (s stamp) exists() bool { return !s.Modified.IsZero() }
 
 func (s stamp) equal(t stamp) bool { return s.Size == t.Size && s.Modified.Equal(t.Modified) }
 
-var numberVerb = regexp.MustCompile(`%(0\d+)?d`)
-
 // inputs returns a hash of the sizes and times of the files that j reads, including every picture
 // of an image sequence.
 func (j *Job) inputs() string {
@@ -65,16 +62,13 @@ func (j *Job) inputs() string {
 	}
 	for _, name := range append([]string{j.Input}, j.Reads...) {
 		add(name)
-		dir, base := filepath.Split(name)
-		at := numberVerb.FindStringIndex(base)
-		if at == nil || stampOf(name).exists() {
+		s, ok := sequence.Parse(name)
+		if !ok || stampOf(name).exists() {
 			continue
 		}
-		entries, _ := os.ReadDir(filepath.Clean(dir + ".")) // the conversion reports what cannot be read
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), base[:at[0]]) && strings.HasSuffix(e.Name(), base[at[1]:]) {
-				add(filepath.Join(dir, e.Name()))
-			}
+		numbers, _ := s.Numbers() // the conversion reports what cannot be read
+		for _, n := range numbers {
+			add(s.File(n))
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -82,7 +76,8 @@ func (j *Job) inputs() string {
 
 // isSequence reports whether the output is an image sequence, which has no stamp.
 func (j *Job) isSequence() bool {
-	return numberVerb.MatchString(filepath.Base(j.Output)) && !stampOf(j.Output).exists()
+	_, ok := sequence.Parse(j.Output)
+	return ok && !stampOf(j.Output).exists()
 }
 
 func (j *Job) settings() string {

@@ -3,7 +3,6 @@ package media
 import (
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/asticode/go-astiav"
@@ -11,6 +10,7 @@ import (
 	"retime/pipeline/confine"
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
+	"retime/pipeline/media/sequence"
 )
 
 // This file holds FFmpeg to a confine.Dir. FFmpeg opens files by name, and some of its
@@ -27,23 +27,20 @@ func confineInput(in confine.Dir, name, format string) error {
 	if !in.On() || name == "-" {
 		return nil
 	}
-	if isGlob(name) && !exists(name) {
+	s, sequence := parseSequence(name)
+	if isGlob(name) && !sequence && !exists(name) {
 		return fault.New(fault.Usage, "input %q: Compute.Confine: name a numbered sequence, such as %%05d.png, in place of a glob", name)
 	}
 	names := []string{name}
-	s, sequence := newSequence(name)
-	if sequence = sequence && !exists(name); sequence {
-		if err := in.Check(s.dir); err != nil {
+	if sequence {
+		if err := in.Check(s.Dir); err != nil {
 			return outside("input", name, err)
 		}
-		numbers, err := s.numbers()
+		numbers, err := s.Numbers()
 		if err != nil {
 			return fault.New(fault.NoInput, "input %q: %w", name, reason(err))
 		}
-		names = names[:0]
-		for _, n := range numbers {
-			names = append(names, filepath.Join(s.dir, s.file(n)))
-		}
+		names = filesWith(s, numbers)
 	}
 	for _, n := range names {
 		if err := in.Check(n); err != nil {
@@ -105,7 +102,7 @@ func confineMuxer(in confine.Dir, name string, output *astiav.FormatContext, opt
 	if !in.On() {
 		return nil
 	}
-	_, sequence := newSequence(name)
+	_, sequence := sequence.Parse(name)
 	pictures := sequence && output.OutputFormat().Name() == "image2"
 	if av.OpensItself(output) && !pictures {
 		return fault.New(fault.Usage, "output %q: Compute.Confine: format %s writes more than the file; choose another Output.Format", name, output.OutputFormat().Name())

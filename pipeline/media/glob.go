@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/media/sequence"
 )
 
 // isGlob reports whether name, which is no file, is a pattern of package path/filepath.
@@ -59,7 +60,7 @@ func compareNatural(a, b string) int {
 
 // numbered matches the name of a numbered picture: what comes before the number, the
 // number, and the extension.
-var numbered = regexp.MustCompile(`(?i)^(.*?)([0-9]+)(\.(?:png|tiff?|dpx|exr|jpe?g|bmp|webp|tga|p[gp]m|jp2))$`)
+var numbered = regexp.MustCompile(`(?i)^(.*?)([0-9]+)(\.(?:` + sequence.StillExtensions + `))$`)
 
 // sequenceOf returns the pattern of the sequence that a picture called name seems to
 // belong to, and how many pictures it has; 0 if name is none of a sequence.

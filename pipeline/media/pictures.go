@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/sequence"
 )
 
 // DefaultSequenceRate is the frame rate of image sequences, in frames per second, if
@@ -27,8 +29,8 @@ type picture struct {
 
 // IsSequence reports whether an output called name is an image sequence.
 func IsSequence(name string) bool {
-	_, ok := newSequence(name)
-	return ok && !exists(name)
+	_, ok := parseSequence(name)
+	return ok
 }
 
 // pictures returns the files of the image sequence called name, ascending by number. It
@@ -38,16 +40,19 @@ func pictures(name string) (list []picture, err error) {
 	if exists(name) {
 		return nil, nil
 	}
-	s, ok := newSequence(name)
+	if err := checkView("input", name); err != nil {
+		return nil, err
+	}
+	s, ok := sequence.Parse(name)
 	if !ok {
 		return glob(name)
 	}
-	numbers, err := s.numbers()
+	numbers, err := s.Numbers()
 	if err != nil || len(numbers) == 0 {
 		return nil, fault.New(fault.NoInput, "input %q: no file goes by that pattern", name)
 	}
 	for _, n := range numbers {
-		list = append(list, picture{n, filepath.Join(s.dir, s.file(n))})
+		list = append(list, picture{n, s.File(n)})
 	}
 	return list, nil
 }
@@ -63,6 +68,22 @@ func SequenceNumbers(name string) (numbers []int) {
 		}
 	}
 	return numbers
+}
+
+// FirstNumber returns the number that the first picture of an output sequence has from its own
+// range or, without one, from an input that is a numbered sequence; ok is false if it has none.
+func FirstNumber(output, input string) (n int, ok bool) {
+	if s, ok := parseSequence(output); ok {
+		if first, _, ranged := s.Range(); ranged {
+			return first, true
+		}
+	}
+	if s, ok := parseSequence(input); ok {
+		if numbers, _ := s.Numbers(); len(numbers) > 0 { // opening the input reports the error
+			return numbers[0], true
+		}
+	}
+	return 0, false
 }
 
 // flaw says why p cannot hold a picture, empty if it can. FFmpeg takes such a file for
@@ -198,15 +219,16 @@ func (d *demuxer) list(all []picture, url *string, opt *ReaderOptions) (start in
 		case flaw == "":
 			d.numbers.list = append(d.numbers.list, p)
 		case !opt.SequenceGaps:
-			return 0, fault.New(fault.BadData, "input %q: %s %s, and %d pictures come after it", d.name, p.file, flaw, len(all)-i-1)
+			return 0, fault.New(fault.BadData, "input %q: %s %s, and %d pictures come after it; a restoration with Options.MissingFromNumbering makes it", d.name, p.file, flaw, len(all)-i-1)
 		default:
 			if flawed++; flawed == 1 {
 				first = p.file + " " + flaw
 			}
 		}
-		if i > 0 && p.number != all[i-1].number+1 && !opt.SequenceGaps {
-			return 0, fault.New(fault.BadData, "input %q: number %d is missing, and %d pictures come after it", d.name, all[i-1].number+1, len(all)-i)
-		}
+	}
+	s, ok := parseSequence(d.name)
+	if err := d.gaps(s, all, opt); err != nil {
+		return 0, err
 	}
 	list := d.numbers.list
 	switch {
@@ -215,11 +237,47 @@ func (d *demuxer) list(all []picture, url *string, opt *ReaderOptions) (start in
 	case flawed > 0:
 		opt.Log.Warn("files that hold no picture count as missing", "input", d.name, "files", flawed, "first", first)
 	}
-	if _, ok := newSequence(d.name); ok && d.numbers.span() == int64(len(list)) {
+	if own, taken := forFFmpeg(s); ok && taken && d.numbers.span() == int64(len(list)) {
+		*url = own
 		return list[0].number, nil
 	}
 	if *url, err = d.numbers.link(); err != nil {
 		return 0, fault.New(fault.CannotWrite, "links to the pictures of %q: %w", d.name, err)
 	}
 	return 0, nil
+}
+
+// gaps refuses a sequence of which pictures are missing and are not to be made, and names their
+// numbers. A sequence without gaps in its numbers may still lack what its range names.
+func (d *demuxer) gaps(s sequence.Pattern, all []picture, opt *ReaderOptions) error {
+	from, to := all[0].number, all[len(all)-1].number
+	first, last, ranged := s.Range()
+	if !ranged {
+		first, last = from, to
+	}
+	var missing []string
+	count, next := 0, first
+	gap := func(end int) {
+		if end > next {
+			missing = append(missing, sequence.Span(next, end-1))
+			count += end - next
+		}
+		next = end + 1
+	}
+	for _, p := range all {
+		gap(p.number)
+	}
+	gap(last + 1)
+	list := strings.Join(missing, ",")
+	switch {
+	case count == 0:
+	case opt.SequenceGaps && (first < from || last > to):
+		opt.Log.Warn("pictures before the first and after the last that there is are not made", "input", d.name, "missing", list)
+	case opt.SequenceGaps:
+	case count == 1:
+		return fault.New(fault.BadData, "input %q: number %s is missing; a restoration with Options.MissingFromNumbering makes it", d.name, list)
+	default:
+		return fault.New(fault.BadData, "input %q: numbers %s are missing, %d in all; a restoration with Options.MissingFromNumbering makes them", d.name, list, count)
+	}
+	return nil
 }

@@ -126,7 +126,7 @@ func inputURL(name string) (url string, local bool, err error) {
 		return "file:" + name, true, nil
 	case err == nil:
 		return "file:" + name, false, nil
-	case isURL(name) || strings.Contains(name, "%") || isGlob(name):
+	case isURL(name) || strings.Contains(name, "%") || IsSequence(name) || isGlob(name):
 		return name, false, nil
 	}
 	return "", false, fault.New(fault.NoInput, "input %q: %w", name, fault.Plain(err))

@@ -47,7 +47,7 @@ func TestImageSequences(t *testing.T) {
 		}
 		for i := range 3 {
 			want, _, v := readAll(t, filepath.Join(in, fmt.Sprintf("f%04d.%s", 37+i, c.ext)))
-			got, _, w := readAll(t, filepath.Join(out, fmt.Sprintf("%03d.%s", 1+2*i, c.ext)))
+			got, _, w := readAll(t, filepath.Join(out, fmt.Sprintf("%03d.%s", 37+2*i, c.ext)))
 			if v.Source != w.Source || !bytes.Equal(want[0], got[0]) {
 				t.Errorf("%s, %s: picture %d came through changed, in %s", c.ext, v.Source, i, w.Source)
 			}

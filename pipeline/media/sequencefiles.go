@@ -13,6 +13,7 @@ import (
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/sequence"
 )
 
 // sequenceFiles are the files of an image sequence, which are in a temporary directory
@@ -21,7 +22,7 @@ type sequenceFiles struct {
 	name     string
 	dir      atomicfile.Dir
 	done     bool
-	sequence sequence
+	sequence sequence.Pattern
 	number   func(k int) int // of the k-th file; nil to keep FFmpeg's
 	partials partials
 	old      []int // numbers of the files that were there before, ascending
@@ -29,32 +30,36 @@ type sequenceFiles struct {
 }
 
 // sequenceTarget returns the target for an image sequence.
-func sequenceTarget(name string, s sequence, source string, opt *WriterOptions) (target, error) {
-	there, err := s.numbers()
+func sequenceTarget(name string, s sequence.Pattern, source string, opt *WriterOptions) (target, error) {
+	there, err := s.Numbers()
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
-	if len(there) > 0 && overlap(s.files(there), filesOf(source)) {
+	if len(there) > 0 && overlap(filesWith(s, there), filesOf(source)) {
 		return target{}, fault.New(fault.Usage, "output %q has pictures of the input; choose another name", name)
 	}
 	if len(there) > 0 && !opt.Overwrite {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))
 	}
-	for _, file := range s.files(there) {
+	for _, file := range filesWith(s, there) {
 		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
 			return target{}, fault.New(fault.CannotWrite, "output %q: picture %q is a link or no file, and cannot be overwritten; remove it", name, file)
 		}
 	}
-	if strings.Contains(s.dir, "%") {
+	if strings.Contains(s.Dir, "%") {
 		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
 	}
-	part := filepath.Join(s.dir, "sequence") // FFmpeg would take the name's own % for a number
+	base, ok := s.Printf()
+	if !ok {
+		return target{}, fault.New(fault.CannotWrite, "output %q: a name with a number must not contain %%", name)
+	}
+	part := filepath.Join(s.Dir, "sequence") // FFmpeg would take the name's own % for a number
 	_ = atomicfile.Sweep(part)
 	dir, err := atomicfile.CreateDir(part)
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
-	return target{name, "file:" + filepath.Join(dir.Name(), filepath.Base(name)), &sequenceFiles{
+	return target{name, "file:" + filepath.Join(dir.Name(), base), &sequenceFiles{
 		name: name, dir: dir, sequence: s, number: opt.Number, partials: partials{opt.Overwrite, append([]string{source}, opt.Keep...)}, old: there, log: opt.Log,
 	}}, nil
 }
@@ -66,17 +71,17 @@ func (q *sequenceFiles) commit(partial bool) (string, error) {
 		return "", err
 	}
 	slices.SortFunc(entries, func(a, b os.DirEntry) int {
-		m, _ := q.sequence.number(a.Name())
-		n, _ := q.sequence.number(b.Name())
+		m, _ := q.sequence.Number(a.Name())
+		n, _ := q.sequence.Number(b.Name())
 		return cmp.Compare(m, n)
 	})
 	files := func(n int) (names []string) {
 		for k, e := range entries {
 			to := e.Name()
 			if q.number != nil {
-				to = q.sequence.file(q.number(k))
+				to = q.sequence.Base(q.number(k))
 			}
-			names = append(names, filepath.Join(q.sequence.dir, nameOf(to, n)))
+			names = append(names, filepath.Join(q.sequence.Dir, nameOf(to, n)))
 		}
 		return names
 	}
@@ -118,7 +123,7 @@ func (q *sequenceFiles) place(files []os.DirEntry, names []string) error {
 func (q *sequenceFiles) warn(names []string) {
 	written := map[int]bool{}
 	for _, name := range names {
-		if n, ok := q.sequence.number(filepath.Base(name)); ok {
+		if n, ok := q.sequence.Number(filepath.Base(name)); ok {
 			written[n] = true
 		}
 	}

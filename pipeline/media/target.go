@@ -44,6 +44,9 @@ func newTarget(name, source string, opt *WriterOptions) (target, error) {
 	if name == "-" {
 		return target{"standard output", "pipe:1", direct("standard output")}, nil
 	}
+	if err := checkView("output", name); err != nil {
+		return target{}, err
+	}
 	info, err := os.Stat(name)
 	if s, ok := outputSequence(name, opt.Container.Format); ok {
 		return sequenceTarget(name, s, source, opt)

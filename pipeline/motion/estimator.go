@@ -7,6 +7,7 @@ import (
 	"retime/flow"
 	"retime/flow/dis"
 	"retime/frame"
+	"retime/pipeline/media/sequence"
 	"retime/warp"
 )
 
@@ -72,6 +73,7 @@ func newEstimate(ctx context.Context, p Params) (estimate, error) {
 		return nil, err
 	}
 	pattern, files := p.Method.Files()
+	numbers, _ := sequence.Parse(pattern)
 	line, command := p.Method.Command()
 	switch {
 	case command:
@@ -81,7 +83,7 @@ func newEstimate(ctx context.Context, p Params) (estimate, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &fromFiles{pattern: pattern, own: own, log: p.Log}, nil
+		return &fromFiles{pattern: numbers, own: own, log: p.Log}, nil
 	case p.Method == DIS:
 		return newOwn(ownOptions(), p.Workers)
 	}

@@ -2,7 +2,6 @@ package motion
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/sequence"
 	"retime/pipeline/plainfile"
 	"retime/warp"
 )
@@ -19,7 +19,7 @@ import (
 // files lack: the flow back if there is no file for it, unknown vectors, and the flow between
 // pictures that are not neighbours.
 type fromFiles struct {
-	pattern string
+	pattern sequence.Pattern
 	own     estimate
 	log     *slog.Logger
 }
@@ -43,7 +43,7 @@ func (e *fromFiles) estimate(a, b Guide, dst *warp.FlowPair) error {
 
 // read sets dst to the flows between a and the next picture, b.
 func (e *fromFiles) read(a, b Guide, dst *warp.FlowPair) error {
-	there := fmt.Sprintf(e.pattern, a.number)
+	there := e.pattern.File(int(a.number))
 	var err error
 	if dst.Forward, err = readFlo(there, a.picture()); err != nil {
 		return err

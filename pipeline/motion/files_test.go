@@ -13,6 +13,7 @@ import (
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/sequence"
 	"retime/testdata/posix"
 	"retime/warp"
 )
@@ -78,7 +79,7 @@ func TestFlowFromFiles(t *testing.T) {
 		{guide(unnumbered), guide(0), warp.FlowPair{Forward: own(-1, 0), Backward: own(0, -1)}, 1},
 	} {
 		e, r := new(fromFiles), new(ramp)
-		*e = fromFiles{pattern: at("%04d.flo"), own: r, log: slog.New(slog.DiscardHandler)}
+		*e = fromFiles{pattern: pattern(at("%04d.flo")), own: r, log: slog.New(slog.DiscardHandler)}
 		var got warp.FlowPair
 		must(t, e.estimate(c.a, c.b, &got))
 		if !reflect.DeepEqual(got, c.want) || r.calls != c.calls {
@@ -94,7 +95,7 @@ func TestFaultyFlowFiles(t *testing.T) {
 	writeFlo(t, filepath.Join(dir, "3.flo"), flow.NewField(7, 5))
 	must(t, os.Mkdir(filepath.Join(dir, "3.back.flo"), 0o777))
 	must(t, posix.Mkfifo(t, filepath.Join(dir, "4.flo"), 0o666))
-	e := &fromFiles{pattern: filepath.Join(dir, "%d.flo"), own: new(ramp), log: slog.New(slog.DiscardHandler)}
+	e := &fromFiles{pattern: pattern(filepath.Join(dir, "%d.flo")), own: new(ramp), log: slog.New(slog.DiscardHandler)}
 	for n, want := range []struct {
 		kind fault.Kind
 		says string
@@ -111,4 +112,12 @@ func TestFaultyFlowFiles(t *testing.T) {
 			t.Errorf("file %d: %v", n, err)
 		}
 	}
+}
+
+func pattern(name string) sequence.Pattern {
+	p, ok := sequence.Parse(name)
+	if !ok {
+		panic(name)
+	}
+	return p
 }

@@ -75,6 +75,9 @@ func (g Guide) Numbered(n int64) Guide {
 	return g
 }
 
+// Number returns the number of the picture in the clip, from 0; or -1 if it has none.
+func (g Guide) Number() int64 { return g.number }
+
 // Source returns the frame that NewGuide made g from, and the scale; or nil if another function
 // made g.
 func (g Guide) Source() (f *frame.Frame, s Scale) { return g.source, g.scale }

@@ -1,10 +1,10 @@
 package motion
 
 import (
-	"regexp"
 	"strings"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/media/sequence"
 )
 
 // Method names the source of optical flow: an estimator, or the prefix FromFiles or FromCommand
@@ -32,7 +32,9 @@ func (m Method) Check() error {
 	pattern, files := m.Files()
 	line, command := m.Command()
 	switch {
-	case files && !patterns.MatchString(pattern):
+	case files && sequence.HasView(pattern):
+		return fault.New(fault.Usage, "Synthesis.Flow %s: %%V stands for a view, such as left or right; write its name", m)
+	case files && !numbered(pattern):
 		return fault.New(fault.Usage, "Synthesis.Flow %s: want one number in the name, as in %sflow/%%05d.flo", m, FromFiles)
 	case command && strings.TrimSpace(line) == "":
 		return fault.New(fault.Usage, "Synthesis.Flow %s: name the command", m)
@@ -42,8 +44,11 @@ func (m Method) Check() error {
 	return fault.New(fault.Usage, "Synthesis.Flow %s: choose from %s, %s, %s, %sPATTERN, %sLINE", m, DIS, OpenCVDIS, Farneback, FromFiles, FromCommand)
 }
 
-// patterns matches names with one number.
-var patterns = regexp.MustCompile(`^[^%]*%(0[1-9])?d[^%]*$`)
+// numbered reports whether a name has one number.
+func numbered(name string) bool {
+	_, ok := sequence.Parse(name)
+	return ok
+}
 
 // Files returns the pattern of the files that hold the flow; ok is false for other methods.
 func (m Method) Files() (pattern string, ok bool) { return strings.CutPrefix(string(m), FromFiles) }

@@ -35,9 +35,6 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 		return nil, err
 	}
 	r, err := settled.OpenInput(ctx)
-	if numbers := media.SequenceNumbers(c.Input.File); fault.KindOf(err) == fault.BadData && !c.Input.SequenceGaps && len(numbers) > 0 {
-		return nil, fault.New(fault.BadData, "%w; Options.MissingFromNumbering makes what is missing", err)
-	}
 	if err != nil {
 		return nil, err
 	}

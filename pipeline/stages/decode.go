@@ -9,6 +9,7 @@ import (
 	"retime/frame"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
+	"retime/pipeline/timeline"
 	"retime/pipeline/timeline/rational"
 )
 
@@ -45,13 +46,17 @@ func (r *run) decode(source Source) stage[*Picture] {
 	}
 }
 
-// guide returns the guide of f. It has the number of f in the stream, wherever reading
-// began, if the stream has a constant rate.
 func (r *run) guide(f *frame.Frame) motion.Guide {
-	g := motion.NewGuide(f, r.scale)
-	if r.video.Rate == nil {
+	return NumberedGuide(f, r.scale, r.plan.Clock, r.video)
+}
+
+// NumberedGuide returns the guide of a frame of a video, whose times clock tells. It has the number of
+// the frame in the stream, wherever reading began, if the stream has a constant rate.
+func NumberedGuide(f *frame.Frame, s motion.Scale, clock *timeline.Clock, video timeline.Video) motion.Guide {
+	g := motion.NewGuide(f, s)
+	if video.Rate == nil {
 		return g
 	}
-	at := new(big.Rat).Sub(r.plan.Clock.At(f.PTS), r.plan.Clock.At(r.video.StreamPTS))
-	return g.Numbered(rational.Nearest(at.Mul(at, r.video.Rate)))
+	at := new(big.Rat).Sub(clock.At(f.PTS), clock.At(video.StreamPTS))
+	return g.Numbered(rational.Nearest(at.Mul(at, video.Rate)))
 }

@@ -40,7 +40,10 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 			}
 			v.scene = began
 			v.cut = v.B != nil && cuts.within(v, r.pass.Backward)
-			err := r.settle(v)
+			err := r.tellVectors(v)
+			if err == nil {
+				err = r.settle(v)
+			}
 			if err == nil {
 				err = r.composeRegions(v)
 			}

@@ -22,7 +22,11 @@ func Flows(ctx context.Context, o Options) (pictures int64, err error) {
 		return 0, fault.New(fault.Usage, "Hooks.Vectors is not set")
 	}
 	o.Output.File = ""
-	clip, err := Open(ctx, o)
+	settled, err := o.Settle()
+	if err != nil {
+		return 0, err
+	}
+	clip, err := settled.Open(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -45,7 +49,7 @@ func Flows(ctx context.Context, o Options) (pictures int64, err error) {
 }
 
 // wholeEstimator opens an estimator that has all workers.
-func (o *Options) wholeEstimator(ctx context.Context, s synth.Synthesizer) (*motion.Estimator, error) {
+func (o *Settled) wholeEstimator(ctx context.Context, s synth.Synthesizer) (*motion.Estimator, error) {
 	p := o.motionParams()
 	p.Workers = o.workers()
 	if devices := s.Flow(); len(devices) > 0 {

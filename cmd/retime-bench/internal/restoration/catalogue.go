@@ -234,7 +234,7 @@ func (s *study) rewrite(ctx context.Context, from, to string, change func(n, cou
 		last.Release()
 		last = put
 		n++
-		return w.WriteFrame(put)
+		return w.WriteFrame(put, nil, nil)
 	})
 	if last != nil {
 		last.Release()

@@ -81,6 +81,15 @@ func (o *Options) confine() (files confine.Dir, err error) {
 			return files, fault.New(fault.Usage, "Synthesis.Flow: Compute.Confine: %w", err)
 		}
 	}
+	if m := o.Synthesis.Matte; m != "" && o.confine.On() {
+		check := o.confine.Check
+		if media.IsSequence(m) {
+			check, m = o.confine.CheckTree, filepath.Dir(m)
+		}
+		if err := check(m); err != nil {
+			return fault.New(fault.Usage, "Synthesis.Matte: Compute.Confine: %w", err)
+		}
+	}
 	if o.Synthesis.FlowCache == "" {
 		return files, nil
 	}
@@ -97,6 +106,8 @@ func (o *Options) checkTogether() error {
 		return fault.New(fault.Usage, "Hooks.ConfidenceMap is about single moments; leave out Timing.Shutter")
 	case o.Hooks.ConfidenceMap != nil && !s.Mode.UsesFlow():
 		return fault.New(fault.Usage, "Hooks.ConfidenceMap: Synthesis.Mode %s uses no optical flow", s.Mode)
+	case s.Matte != "" && !s.Mode.UsesFlow():
+		return fault.New(fault.Usage, "Synthesis.Matte: Synthesis.Mode %s uses no optical flow", s.Mode)
 	case o.Output.AudioCodec != "" && t.Audio != media.StretchAudio:
 		return fault.New(fault.Usage, "Output.AudioCodec encodes sound, and Timing.Audio %s does not; leave out one of them", t.Audio)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"math/big"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -21,6 +22,7 @@ import (
 	"retime/pipeline/media"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
+	"retime/testdata/scene"
 	"retime/warp"
 )
 
@@ -160,6 +162,9 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 	for i := range mask.Pix {
 		mask.Pix[i] = uint8(i)
 	}
+	ball, matte := filepath.Join(t.TempDir(), "ball.y4m"), filepath.Join(t.TempDir(), "matte.y4m")
+	must(t, scene.CreateBallY4M(ball, width, height, 5))
+	must(t, scene.CreateBallMatte(matte, width, height, 5))
 	triple := Rate{Value: ratio("3"), Multiple: true}
 	for name, c := range map[string]struct {
 		clip string
@@ -172,6 +177,7 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 		"blend":    {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Mode: warp.Blend}}},
 		"shutter":  {moving, Options{Timing: Timing{Shutter: big.NewRat(1, 2)}}},
 		"mask":     {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{StaticMask: mask}}},
+		"matte":    {ball, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Matte: matte}}},
 		"cut":      {cut, Options{Timing: Timing{Rate: triple}}},
 		"repeats":  {twos, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Duplicates: RetimeDuplicates}}},
 		"drawn": {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Decisions: []Decision{{

@@ -118,6 +118,13 @@ type Synthesis struct {
 	// StaticMask has the picture's size, and is 255 where nothing ever moves, whatever
 	// Static says; an empty mask marks nothing.
 	StaticMask frame.Image[uint8]
+
+	// Matte names a picture, an image sequence or a video, as large as the input and on its time, that is
+	// white where the input shows the foreground and black where it shows the background: either moves on
+	// its own, and made frames show the foreground over the background. A picture counts for all frames, and the
+	// last one of a sequence or video for all that follow. Empty for none. It counts in modes that use
+	// optical flow, which for the two sides is always DIS, on the CPU.
+	Matte string
 }
 
 // Output describes what is written, and how it is encoded.

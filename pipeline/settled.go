@@ -38,7 +38,7 @@ func (o *Settled) lineParams() stages.Params {
 		},
 		SceneThreshold: *s.SceneThreshold, Scenes: s.Scenes, BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow,
 		Decisions: s.Decisions, DropRepeats: s.Duplicates == RetimeDuplicates, StaticMask: s.StaticMask,
-		Open: o.withPreset, Hooks: o.Hooks,
+		Mattes: o.mattes(), Open: o.withPreset, Hooks: o.Hooks,
 	}
 }
 

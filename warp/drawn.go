@@ -49,7 +49,12 @@ func FollowDrawn(workers frame.Workers, dst, a, b *frame.Frame, f flow.Field, le
 	if !d.begin(list) {
 		return nil
 	}
-	d.surround(f)
+	d.surround(f, d.onWay(f))
+	return d.draw(dst, a, b)
+}
+
+// draw draws what was begun in all planes.
+func (d *drawing) draw(dst, a, b *frame.Frame) (err error) {
 	for i := range dst.Planes {
 		sx, sy := dst.Format.Subsampling(i)
 		if dst.Format.Bytes() == 1 {
@@ -76,6 +81,7 @@ type drawing struct {
 	things          []drawnThing
 	hidden          [2]frame.Image[uint16] // where things are in A, and in B
 	way             frame.Image[uint16]    // from A to B, with a margin
+	front           *foreground            // nil for things alone
 
 	cells   image.Rectangle // of the guides' grid
 	motion  flow.Field      // of the surroundings, in the cells
@@ -111,12 +117,10 @@ func (d *drawing) begin(list []Drawn) bool {
 			bounds = bounds.Union(within(outline, d.picture))
 		}
 	}
-	d.window = bounds.Inset(-(wayMargin + hiddenMargin) * edge).Intersect(d.picture)
+	d.widen(bounds, edge)
 	if bounds.Empty() || d.window.Empty() {
 		return false
 	}
-	const unit = 8 // whole samples of every plane, and cells of every grid
-	d.window.Min.X, d.window.Min.Y = d.window.Min.X&^(unit-1), d.window.Min.Y&^(unit-1)
 	var hard frame.Image[uint16]
 	mask := func(things []Drawn, radius, gain int, phases func(*Drawn) []Phase) frame.Image[uint16] {
 		hard.Resize(d.window.Dx(), d.window.Dy())
@@ -139,6 +143,13 @@ func (d *drawing) begin(list []Drawn) bool {
 		d.things = append(d.things, drawnThing{mask(list[i:i+1], edge, 1, at(d.phase)), back, list[i].Motion})
 	}
 	return true
+}
+
+// widen sets the window to bounds with all margins.
+func (d *drawing) widen(bounds image.Rectangle, edge int) {
+	const unit = 8 // whole samples of every plane, and cells of every grid
+	d.window = bounds.Inset(-(wayMargin + hiddenMargin) * edge).Intersect(d.picture)
+	d.window.Min.X, d.window.Min.Y = d.window.Min.X&^(unit-1), d.window.Min.Y&^(unit-1)
 }
 
 // maxSteps bounds how many outlines make up a way.
@@ -180,9 +191,27 @@ func (d *drawing) soft(hard frame.Image[uint16], radius, gain int) frame.Image[u
 	return out
 }
 
-// surround sets the motion of the surroundings: f outside the way, and inside it what f has at the
-// nearest place outside, smoothed.
-func (d *drawing) surround(f flow.Field) {
+// onWay marks the cells of f's grid that are on the way.
+func (d *drawing) onWay(f flow.Field) frame.Image[uint8] {
+	marks := frame.NewImage[uint8](f.Width, f.Height)
+	for y := range f.Height {
+		py := y<<d.level - d.window.Min.Y
+		if py < 0 || py >= d.way.Height {
+			continue
+		}
+		row, mark := d.way.Row(py), marks.Row(y)
+		for x := range mark {
+			if px := x<<d.level - d.window.Min.X; px >= 0 && px < len(row) && row[px] > 0 {
+				mark[x] = 255
+			}
+		}
+	}
+	return marks
+}
+
+// surround sets the motion of the surroundings: f outside the cells that are marked, and in these what f has at
+// the nearest place outside, smoothed.
+func (d *drawing) surround(f flow.Field, marks frame.Image[uint8]) {
 	side := 1 << d.level
 	border := image.Rect(d.window.Min.X>>d.level, d.window.Min.Y>>d.level, (d.window.Max.X+side-1)>>d.level, (d.window.Max.Y+side-1)>>d.level)
 	d.cells = border.Inset(-1).Intersect(image.Rect(0, 0, f.Width, f.Height))
@@ -190,12 +219,7 @@ func (d *drawing) surround(f flow.Field) {
 	holes := frame.NewImage[uint8](d.cells.Dx(), d.cells.Dy())
 	for y := range d.motion.Height {
 		copy(d.motion.Row(y), f.Row(d.cells.Min.Y + y)[d.cells.Min.X:])
-		for x := range d.motion.Width {
-			px, py := (d.cells.Min.X+x)<<d.level-d.window.Min.X, (d.cells.Min.Y+y)<<d.level-d.window.Min.Y
-			if px >= 0 && py >= 0 && px < d.way.Width && py < d.way.Height && d.way.Row(py)[px] > 0 {
-				holes.Row(y)[x] = 255
-			}
-		}
+		copy(holes.Row(y), marks.Row(d.cells.Min.Y + y)[d.cells.Min.X:])
 	}
 	filler := FlowFiller{Workers: d.workers}
 	filler.Nearest(d.motion, holes)

@@ -56,6 +56,9 @@ func (p *drawnPlane[T]) sample(x, y int, v float32) (float32, bool) {
 		return v, false
 	}
 	v = p.behind(x, y, way, v)
+	if p.front != nil {
+		v = p.over(x, y, v)
+	}
 	for i := range p.things {
 		t := &p.things[i]
 		if k := p.mask(t.mask, x, y); k > 0 {

@@ -227,7 +227,7 @@ func TestSettingsAreOptions(t *testing.T) {
 	dir := t.TempDir()
 	scenes, mask := writeFile(t, filepath.Join(dir, "scenes.txt"), "1\n"), writeFile(t, filepath.Join(dir, "mask.pgm"), "P5 1 1 255 x")
 	other := map[string]string{
-		"scene-threshold": "0.5", "scenes": scenes, "static-mask": mask, "blend-below": "0.5", "nearest-below": "0.5", "inverse-telecine": "true",
+		"scene-threshold": "0.5", "scenes": scenes, "static-mask": mask, "matte": mask, "blend-below": "0.5", "nearest-below": "0.5", "inverse-telecine": "true",
 		"threads": "2", "device": "1",
 	}
 	plain, err := parseSetting(nil)

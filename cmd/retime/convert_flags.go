@@ -121,6 +121,9 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "static-mask", arg: "FILE", usage: "hold still the pixels that are white in this picture\n" +
 			"The picture must be as large as the video.", heading: methodHeading, option: "Synthesis.StaticMask",
 			role: roleMethod, verbs: conversions | restoreVerb | debugVerb, use: readsFile, path: &fs.staticMask, Value: word(&fs.staticMask)},
+		{name: "matte", arg: "FILE", usage: "foreground that moves on its own: a picture, sequence or video, white on black\n" +
+			"It has the size and the times of the video; a picture counts for all frames. Made frames show the foreground over the background (docs/method.md).", heading: methodHeading, option: "Synthesis.Matte",
+			role: roleMethod, verbs: conversions | restoreVerb, use: readsFile, path: &s.Matte, Value: word(&s.Matte)},
 		{name: "sidecar", arg: "FILE", usage: "write how each frame was made, one JSON object per line\n" +
 			"Each object holds sources, phase, method, holes, error, cut score, confidence and the worst place.", heading: reportHeading, option: "Hooks.Record",
 			verbs: conversions, hidden: planVerb, use: writesFile, path: &fs.sidecar, Value: word(&fs.sidecar)},

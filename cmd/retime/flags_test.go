@@ -67,6 +67,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 		{"--preset best", func(o *pipeline.Options) { o.Synthesis.Preset = pipeline.Best }},
 		{"--order 0x1", func(o *pipeline.Options) { o.Synthesis.Order = new(1) }},
 		{"--kernel zp", func(o *pipeline.Options) { o.Synthesis.Kernel = "zp" }},
+		{"--matte m.mkv", func(o *pipeline.Options) { o.Synthesis.Matte = "m.mkv" }},
 		{"--duplicates retime", func(o *pipeline.Options) { o.Synthesis.Duplicates = pipeline.RetimeDuplicates }},
 		{"--scene-threshold 2", func(o *pipeline.Options) { o.Synthesis.SceneThreshold = new(2.0) }},
 		{"--static off", func(o *pipeline.Options) { o.Synthesis.Static = pipeline.StaticOff }},

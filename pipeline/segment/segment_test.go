@@ -123,6 +123,10 @@ func TestSegmentsMakeTheFramesOfOneRun(t *testing.T) {
 			}
 		}},
 		{"flow from files", []int64{4}, func(o *pipeline.Options) { o.Synthesis.Flow = flowFiles(t) }},
+		{"matte", []int64{4}, func(o *pipeline.Options) {
+			o.Synthesis.Matte = filepath.Join(t.TempDir(), "matte.mkv")
+			ffmpeg(t, "-f", "lavfi", "-i", "color=black:size=64x48:rate=25:duration=4,format=gray,geq=lum=255*lt(abs(X-16-N/4)\\,8)*lt(abs(Y-24)\\,9)", "-c:v", "ffv1", o.Synthesis.Matte)
+		}},
 		{"blend", []int64{3}, func(o *pipeline.Options) { o.Synthesis.Mode = "blend" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -36,7 +36,7 @@ var local = map[string]string{
 }
 
 // later lists the options that older plans lack. If they are not set, no plan has them.
-var later = []string{"Synthesis.Kernel"}
+var later = []string{"Synthesis.Kernel", "Synthesis.Matte"}
 
 // setting is an option of a plan.
 type setting struct {
@@ -246,6 +246,7 @@ type mask struct {
 func store(o *pipeline.Options) settings {
 	s := settings(*o)
 	s.Synthesis.Flow = anywhere(s.Synthesis.Flow)
+	s.Synthesis.Matte = absolute(s.Synthesis.Matte)
 	if s.Output.File != "" {
 		s.Output.File = filepath.Base(s.Output.File) // from which the container follows
 	}
@@ -256,11 +257,17 @@ func store(o *pipeline.Options) settings {
 // directory.
 func anywhere(m pipeline.FlowMethod) pipeline.FlowMethod {
 	if pattern, files := m.Files(); files {
-		if path, err := filepath.Abs(pattern); err == nil {
-			return motion.FromFiles + pipeline.FlowMethod(path)
-		}
+		return motion.FromFiles + pipeline.FlowMethod(absolute(pattern))
 	}
 	return m
+}
+
+// absolute returns the absolute name of a file, "" for none.
+func absolute(name string) string {
+	if path, err := filepath.Abs(name); err == nil && name != "" {
+		return path
+	}
+	return name
 }
 
 // options returns the options in s, for an input at path.

@@ -16,8 +16,13 @@ import (
 // decode reads the source to its end, or to the pass's. Damage ends it early without an
 // error.
 func (r *run) decode(source Source) stage[*Picture] {
-	return func(_ context.Context, emit func(*Picture) error) error {
+	return func(ctx context.Context, emit func(*Picture) error) error {
 		var last *big.Rat // time of the picture before
+		var mattes Mattes
+		if r.params.Mattes != nil {
+			mattes = r.params.Mattes(ctx)
+			defer mattes.Close()
+		}
 		for !r.enough() {
 			stop := r.times.decode.start()
 			f, err := source.Read()
@@ -35,6 +40,12 @@ func (r *run) decode(source Source) stage[*Picture] {
 			at := r.pass.Moment(new(big.Rat).Set(last))
 			p := &Picture{Frame: f, Number: r.result.Sources, Guide: r.guide(f), At: at, Last: at, Moved: rounded(r.plan.Clock.Moved(f.PTS))}
 			r.result.Sources++
+			if mattes != nil {
+				if err := r.readMatte(mattes, p); err != nil {
+					p.Release()
+					return err
+				}
+			}
 			if err := emit(p); err != nil {
 				return err
 			}

@@ -85,11 +85,15 @@ func (r *run) estimateFlow(ctx context.Context, device int, jobs <-chan *estimat
 	if r.number == 0 {
 		open()
 	}
+	layers := layerEstimator{workers: r.params.Flow.Share}
+	defer layers.close()
 	for job := range jobs {
 		open()
 		if job.err = cmp.Or(err, ctx.Err()); job.err == nil {
 			stop := r.times.flow.start()
-			job.err = estimateInterval(e, job.Interval, &r.params)
+			if job.err = estimateInterval(e, job.Interval, &r.params); job.err == nil {
+				job.err = layers.estimate(ctx, job.Interval, r.scale.Level)
+			}
 			stop()
 		}
 		close(job.done)

@@ -20,6 +20,8 @@ type Picture struct {
 	At     *big.Rat // moment, which rises from picture to picture
 	Moved  float64  // seconds that it is shown after its timestamp, if the timestamps jitter
 	Last   *big.Rat // moment of the last repeat of the picture; At if it has none
+	// Matte is 255 where the picture shows the foreground; empty if nobody tells.
+	Matte frame.Image[uint8]
 }
 
 // Retain adds a reference and returns p.
@@ -81,6 +83,7 @@ type estimated struct {
 	flows     []motion.Flow
 	outward   [2]*outer // from A and B to the pictures Around; nil for none
 	change    motion.Change
+	layers    *warp.Layers  // nil without a matte, or any foreground
 	continued *continuation // the motion beyond the clip's end; nil if that cannot be told
 }
 

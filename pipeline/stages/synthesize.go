@@ -194,5 +194,8 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 		t.shows = sourceFrame(p.Number + 1)
 		t.confidence = frame.Image[uint8]{}
 	}
+	if l := v.found.layers; l != nil && (rec.Method == decision.Interpolated || rec.Method == decision.Blended && t.wish == "") {
+		return warp.Composite(r.params.Workers, f, v.A.Frame, v.B.Frame, r.scale.Level, t.Phase, l)
+	}
 	return nil
 }

@@ -173,6 +173,30 @@ func DrawBall(width, height int, t float64) Picture {
 	return p
 }
 
+// CreateBallMatte writes to a new file where frames of DrawBall show the ball, white on black, at 24 a second.
+func CreateBallMatte(name string, width, height, frames int) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b := bufio.NewWriter(f)
+	fmt.Fprintf(b, "YUV4MPEG2 W%d H%d F24:1 Ip A1:1 Cmono\n", width, height)
+	for k := range frames {
+		x, y, r := BallAt(height, float64(k)/24)
+		fmt.Fprint(b, "FRAME\n")
+		for j := range height {
+			for i := range width {
+				d := r - math.Hypot(float64(i)+0.5-x, float64(j)+0.5-y) + 0.5
+				if err := b.WriteByte(uint8(255*min(max(d, 0), 1) + 0.5)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return b.Flush()
+}
+
 // CreateBallY4M writes frames of DrawBall to a new file, at 24 a second.
 func CreateBallY4M(name string, width, height, frames int) error {
 	f, err := os.Create(name)

@@ -70,25 +70,41 @@ $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-r
 { cat build/apt.log >&2; exit 1; }
 endef
 
+# Where the programs are built; packages' lie elsewhere.
+BIN := bin
+
 .PHONY: build
 build: deps ## build bin/retime
-	@$(GO) build -o bin/retime ./cmd/retime
+	@$(GO) build -o $(BIN)/retime ./cmd/retime
 
-# The C library needs no FFmpeg and no OpenCV, so neither their flags nor make deps.
+# The C library needs no FFmpeg and no OpenCV, so neither their flags nor make deps. With CUDA it needs no
+# driver either: it links functions that load the driver when a device is first asked for.
 LIBRETIME := build/libretime
 RELEASE    = $(shell sed -n 's/^const release = "v\(.*\)"/\1/p' cmd/retime/version.go)
 LIB_GO     = GOFLAGS="$(filter-out -tags% -ldflags%,$(GOFLAGS))" $(GO) build
 LIB_FLAGS  = -s -w -X main.version=$(RELEASE)
+DRIVER    := build/driver
 
 .PHONY: libretime
 libretime: ## build build/libretime, the C library with its header, man page and pkg-config file
 	@mkdir -p $(LIBRETIME)/include $(LIBRETIME)/lib/pkgconfig $(LIBRETIME)/share/man/man3
-	@$(LIB_GO) -buildmode=c-shared -ldflags="$(LIB_FLAGS) -extldflags=-Wl,-soname,libretime.so.0,--version-script=$(CURDIR)/cmd/libretime/libretime.map" -o $(LIBRETIME)/lib/libretime.so.0 ./cmd/libretime
+	@$(LIB_ENV) $(LIB_GO) $(LIB_TAGS) -buildmode=c-shared -ldflags="$(LIB_FLAGS) -extldflags=-Wl,-soname,libretime.so.0,--version-script=$(CURDIR)/cmd/libretime/libretime.map" -o $(LIBRETIME)/lib/libretime.so.0 ./cmd/libretime
 	@rm -f $(LIBRETIME)/lib/libretime.so.h && ln -sf libretime.so.0 $(LIBRETIME)/lib/libretime.so
 	@cp cmd/libretime/libretime.h $(LIBRETIME)/include/
 	@sed 's/@VERSION@/$(RELEASE)/' cmd/libretime/libretime.pc >$(LIBRETIME)/lib/pkgconfig/libretime.pc
 	@GOFLAGS=-trimpath GOOS= GOARCH= CGO_ENABLED=0 $(GO) run ./cmd/libretime/man cmd/libretime/libretime.h $(RELEASE) >$(LIBRETIME)/share/man/man3/libretime.3
 	@echo $(LIBRETIME)
+
+.PHONY: libretime-cuda
+libretime-cuda: kernels $(DRIVER)/libcuda.a ## the same with the kernels; devices are used where a driver is
+	@$(MAKE) --no-print-directory libretime LIB_TAGS="-tags cuda" LIB_ENV='$(CUDA_ENV) CGO_LDFLAGS="-O2 -g -L$(CURDIR)/$(DRIVER)"'
+
+# gorgonia.org/cu links -lcuda from the first directory that has it, and nvidia_init.c has cuInit.
+$(DRIVER)/libcuda.a: cmd/libretime/driver/driver.c
+	@mkdir -p $(@D)
+	@nm -D --defined-only "$$($(CUDA_ENV) gcc -print-file-name=libcuda.so)" | awk '$$2 == "T" && $$3 ~ /^cu/ && $$3 != "cuInit" { print "CALL(" n++ ", " $$3 ")" }' n=0 >$(@D)/calls.h
+	@gcc -O2 -Wall -Wextra -Werror -fPIC -I$(@D) -c $< -o $(@D)/driver.o
+	@ar rcs $@ $(@D)/driver.o
 
 # VapourSynth's wheel, which wants Python 3.12 or later, brings the headers. The plugin is one file,
 # with the library in it.
@@ -170,7 +186,7 @@ CUDA_COMPAT = $(if $(filter-out 11 12,$(CUDA_MAJOR)), CGO_CFLAGS="-O2 -g -I$(CUR
 
 .PHONY: cuda
 cuda: build kernels ## build bin/retime-cuda, for NVIDIA GPUs
-	@$(CUDA_ENV) $(GO) build -tags $(TAGS),cuda -o bin/retime-cuda ./cmd/retime
+	@$(CUDA_ENV) $(GO) build -tags $(TAGS),cuda -o $(BIN)/retime-cuda ./cmd/retime
 
 .PHONY: kernels
 kernels: cuda-deps ## compile the kernels; CUDA_ARCHS="80 90" for these GPUs only
@@ -416,10 +432,10 @@ rename: ## change the module path: make rename MODULE=example.org/you/retime
 
 .PHONY: install
 install: build ## install to PREFIX (default /usr/local)
-	install -D bin/retime $(DESTDIR)$(PREFIX)/bin/retime
-	[ ! -x bin/retime-cuda ] || install -D bin/retime-cuda $(DESTDIR)$(PREFIX)/bin/retime-cuda
-	@mkdir -p build && bin/retime completion bash >build/retime.bash && bin/retime completion zsh >build/_retime && \
-	bin/retime completion fish >build/retime.fish && bin/retime man >build/retime.1
+	install -D $(BIN)/retime $(DESTDIR)$(PREFIX)/bin/retime
+	[ ! -x $(BIN)/retime-cuda ] || install -D $(BIN)/retime-cuda $(DESTDIR)$(PREFIX)/bin/retime-cuda
+	@mkdir -p build && $(BIN)/retime completion bash >build/retime.bash && $(BIN)/retime completion zsh >build/_retime && \
+	$(BIN)/retime completion fish >build/retime.fish && $(BIN)/retime man >build/retime.1
 	install -D -m 644 build/retime.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/retime
 	install -D -m 644 build/_retime $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_retime
 	install -D -m 644 build/retime.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/retime.fish
@@ -446,8 +462,12 @@ dist-windows: build ## make a zip for Windows on x86-64, and a wheel of the Vapo
 test-windows: dist-windows ## test what make dist-windows made, under Wine in a Debian 13; needs root
 	@.ci/test-windows
 
+.PHONY: test-windows-all
+test-windows-all: dist-windows ## run every test under Wine, which takes long; .ci/test-windows pipeline/media runs a package's
+	@.ci/test-windows all
+
 .PHONY: deb
-deb: build ## make a package for this Debian
+deb: ## make a package for this Debian, of a program without OpenCV
 	@$(call install,dpkg-dev)
 	@.ci/deb retime
 

@@ -9,9 +9,13 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 
+// retime_cuda_load returns the driver in libraries that load it themselves, as cmd/libretime does.
+__attribute__((weak, visibility("hidden"))) void *retime_cuda_load(void);
+
 // retime_cuda_init initializes the driver. Several threads may call it at once and repeatedly.
-CUresult retime_cuda_init(unsigned int flags) {
-	CUresult (*init)(unsigned int) = (CUresult(*)(unsigned int))dlsym(RTLD_NEXT, "cuInit");
+__attribute__((visibility("hidden"))) CUresult retime_cuda_init(unsigned int flags) {
+	void *driver = retime_cuda_load ? retime_cuda_load() : RTLD_NEXT;
+	CUresult (*init)(unsigned int) = driver ? (CUresult(*)(unsigned int))dlsym(driver, "cuInit") : 0;
 	return init ? init(flags) : CUDA_ERROR_NOT_INITIALIZED;
 }
 

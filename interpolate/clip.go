@@ -32,9 +32,12 @@ func NewClip(o Options, pictures int64) (*Clip, error) {
 	switch {
 	case pictures < 1 || pictures >= 1<<40:
 		return nil, fault.New(fault.Usage, "%d pictures: want one at least", pictures)
+	case o.Backend == synth.CUDA:
+		return nil, fault.New(fault.Usage, "frames in any order are made on the CPU; a stream's can be made by CUDA")
 	case o.Synthesis.DropRepeats:
 		return nil, fault.New(fault.Usage, "repeats are known only by all pictures before them; pass the pictures to a stream, one after the other")
 	}
+	o.Backend = synth.CPU
 	s, err := o.synthesizer()
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"retime/frame"
 	"retime/pipeline/decision"
@@ -39,8 +40,13 @@ type Options struct {
 	Synthesis Synthesis
 	// Threads is how many threads work at once; 0 for as many as there are processors.
 	Threads int
+	// Backend makes a Stream's frames, with the same samples: synth.CPU by default; in builds with the
+	// tag cuda, the first CUDA device, too. A Clip's frames are made on the CPU.
+	Backend synth.Backend
 	// Log receives warnings; nil for none.
 	Log *slog.Logger
+
+	open func(synth.Params) (synth.Synthesizer, error) // synth.Open
 }
 
 // Timing chooses which moments are shown.
@@ -123,6 +129,10 @@ func (o *Options) settle() error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.open == nil {
+		o.open = synth.Open
+	}
+	o.Backend = cmp.Or(o.Backend, synth.CPU)
 	s := &o.Synthesis
 	s.Preset = cmp.Or(s.Preset, motion.Balanced)
 	s.Mode = cmp.Or(s.Mode, warp.Project)
@@ -155,6 +165,8 @@ func (o *Options) settle() error {
 		return fault.New(fault.Usage, "scene threshold %v: want a number from 0 to 1, above 1 for never", *s.SceneThreshold)
 	case !share(s.BlendBelow) || !share(s.NearestBelow):
 		return fault.New(fault.Usage, "confidences %v and %v: want numbers from 0 to 1", *s.BlendBelow, *s.NearestBelow)
+	case !slices.Contains([]synth.Backend{synth.Auto, synth.CPU, synth.CUDA}, o.Backend):
+		return fault.New(fault.Usage, "no backend %q; choose from %s, %s, %s", o.Backend, synth.Auto, synth.CPU, synth.CUDA)
 	case o.Threads < 0 || o.Threads > 1024:
 		return fault.New(fault.Usage, "%d threads: want 0 (all processors) to 1024", o.Threads)
 	}
@@ -166,22 +178,31 @@ func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 // synthesizer opens what makes the frames.
 func (o *Options) synthesizer() (synth.Synthesizer, error) {
 	s := &o.Synthesis
-	return synth.NewCPU(warp.Params{
-		Mode: s.Mode, Order: bspline.Cubic, Kernel: warp.BSpline, Workers: o.workers(),
-		Acceleration: s.Preset != motion.Fast, Overlays: !s.CarryOverlays,
+	made, err := o.open(synth.Params{
+		Warp: warp.Params{
+			Mode: s.Mode, Order: bspline.Cubic, Kernel: warp.BSpline, Workers: o.workers(),
+			Acceleration: s.Preset != motion.Fast, Overlays: !s.CarryOverlays,
+		},
+		Flow: motion.DeviceOptions(), Backend: o.Backend, Policy: synth.RemakeOnCPU, Log: o.Log,
 	})
+	if err != nil { // it names the options of package pipeline
+		return nil, fault.New(fault.KindOf(err), "%s", strings.ReplaceAll(err.Error(), "Compute.Backend", "backend"))
+	}
+	return made, nil
 }
 
 // params describe how frames are made.
 func (o *Options) params() stages.Params {
 	s := &o.Synthesis
 	flows, share := stages.ShareFlow(o.workers())
+	estimates := motion.Params{Method: motion.DIS, Workers: share, Log: o.Log}
 	return stages.Params{
 		Input: "pictures", Mode: s.Mode, Way: decision.Way{Preset: s.Preset, Shutter: "0"}, Workers: o.workers(),
 		Flow: stages.Flow{
 			Method: motion.DIS, Workers: flows, Share: share,
-			Estimator: func(ctx context.Context) (*motion.Estimator, error) {
-				return motion.NewEstimator(ctx, motion.Params{Method: motion.DIS, Workers: share, Log: o.Log})
+			Estimator: func(ctx context.Context) (*motion.Estimator, error) { return motion.NewEstimator(ctx, estimates) },
+			DeviceEstimator: func(ctx context.Context, device synth.FlowSource) (*motion.Estimator, error) {
+				return motion.NewDeviceEstimator(ctx, estimates, stages.FlowDevice(device.New()))
 			},
 		},
 		SceneThreshold: *s.SceneThreshold, BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow,

@@ -37,7 +37,8 @@ type Frame struct {
 	Number int64
 }
 
-// NewStream returns a Stream. Errors are fault.Usage.
+// NewStream returns a Stream. Errors are fault.Usage or, if Options.Backend is synth.CUDA and no device
+// answers, fault.TryAgain.
 func NewStream(o Options) (*Stream, error) {
 	if err := o.settle(); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ enum {
 	RETIME_NONE = 1,     /* retime_stream_pull: no frame is ready; push another picture */
 	RETIME_END = 2,      /* retime_stream_pull: no frame follows; retime_stream_push: none is wanted */
 	RETIME_USAGE = -1,   /* the arguments make no sense, alone or together */
-	RETIME_MEMORY = -2,  /* memory is short */
+	RETIME_MEMORY = -2,  /* memory is short, or no device answers */
 	RETIME_INTERNAL = -3 /* a defect in the library */
 };
 
@@ -50,6 +50,13 @@ enum {
 
 /* How samples stand for light. */
 enum { RETIME_SDR = 0, RETIME_PQ = 1, RETIME_HLG = 2 };
+
+/* What makes a stream's frames, with the same samples. Builds without kernels have the CPU alone. */
+enum {
+	RETIME_CPU = 0,
+	RETIME_ANY = 1, /* a CUDA device if one answers, else the CPU */
+	RETIME_CUDA = 2 /* the first CUDA device */
+};
 
 /* What a frame is. */
 enum {
@@ -94,6 +101,7 @@ typedef struct retime_options {
 	int carry_overlays; /* 1 leaves out the search for things that lie still over a moving picture */
 	int drop_repeats;   /* 1 leaves out pictures that repeat the one before; streams only */
 	int threads;        /* that work at once; 0 for as many as there are processors */
+	int device;         /* RETIME_CPU, RETIME_ANY, RETIME_CUDA; a clip takes the first two, and uses the CPU */
 } retime_options;
 
 /* The planes of a picture in memory of the caller, which is used during the call only. */

@@ -135,6 +135,14 @@ func TestLibrary(t *testing.T) {
 			}
 		}
 	}
+
+	c := l.command(double, "cuda", "1")
+	if c.Stdin, err = os.Open(in); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := c.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("built without CUDA")) {
+		t.Errorf("a device in a library without kernels: %v\n%s", err, out)
+	}
 }
 
 // Handles that are opened, used and closed a thousand times leave no memory, wrong calls are refused,

@@ -30,6 +30,7 @@ import (
 	"retime/interpolate"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
+	"retime/pipeline/synth"
 	"retime/warp"
 )
 
@@ -138,6 +139,9 @@ func optionsOf(c *C.retime_options) (o interpolate.Options, err error) {
 		return o, err
 	}
 	if s.Mode, err = pick("mode", c.mode, warp.Project, warp.Splat, warp.Blend, warp.Nearest); err != nil {
+		return o, err
+	}
+	if o.Backend, err = pick("device", c.device, synth.CPU, synth.Auto, synth.CUDA); err != nil {
 		return o, err
 	}
 	if o.Rate, err = ratio("rate", c.rate_num, c.rate_den); err != nil {

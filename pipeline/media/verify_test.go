@@ -53,12 +53,14 @@ func copyDemo(t *testing.T, demo, name string, tamper func(*Writer)) (string, er
 }
 
 // soundOf returns the record of the sound that was written.
-func soundOf(w *Writer) *verify.Record {
+func soundOf(t *testing.T, w *Writer) *verify.Record {
+	t.Helper()
 	for i, m := range w.muxer.records {
 		if i != w.muxer.video.Index() {
 			return m
 		}
 	}
+	t.Fatal("no sound was written")
 	return nil
 }
 
@@ -81,9 +83,9 @@ func TestVerify(t *testing.T) {
 			{"behind the first, not", func(w *Writer) {
 				w.muxer.records[w.muxer.video.Index()].PTS[5] += timebase.Ticks(big.NewRat(1, 500), w.muxer.video.TimeBase())
 			}},
-			{"packets, ", func(w *Writer) { soundOf(w).Packets++ }},
-			{"begins", func(w *Writer) { soundOf(w).First = new(big.Rat).Add(soundOf(w).First, big.NewRat(3, 1000)) }},
-			{"last packet", func(w *Writer) { soundOf(w).Last = new(big.Rat).Sub(soundOf(w).Last, big.NewRat(3, 1000)) }},
+			{"packets, ", func(w *Writer) { soundOf(t, w).Packets++ }},
+			{"begins", func(w *Writer) { soundOf(t, w).First = new(big.Rat).Add(soundOf(t, w).First, big.NewRat(3, 1000)) }},
+			{"last packet", func(w *Writer) { soundOf(t, w).Last = new(big.Rat).Sub(soundOf(t, w).Last, big.NewRat(3, 1000)) }},
 			{"", func(w *Writer) { w.opt.Rate, w.opt.Verify = big.NewRat(25, 1), false }},
 		} {
 			name := filepath.Join(t.TempDir(), "out."+ext)

@@ -296,7 +296,7 @@ const childEnv = "RETIME_TEST_CONVERT"
 
 // TestConvertChild is that process: it converts and prints the number of each frame.
 func TestConvertChild(t *testing.T) {
-	input, output, ok := strings.Cut(os.Getenv(childEnv), ":")
+	input, output, ok := strings.Cut(os.Getenv(childEnv), "|")
 	if !ok {
 		t.Skip("only in a process of TestKilledConversionsGoOn")
 	}
@@ -318,7 +318,7 @@ func TestKilledConversionsGoOn(t *testing.T) {
 	output := filepath.Join(dir, "out.mkv")
 	child := func(stop int) {
 		c := exec.Command(os.Args[0], "-test.run=^TestConvertChild$")
-		c.Env = append(os.Environ(), childEnv+"="+input+":"+output)
+		c.Env = append(os.Environ(), childEnv+"="+input+"|"+output)
 		out, err := c.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -148,15 +148,18 @@ func TestPlannedFlowFiles(t *testing.T) {
 	}
 }
 
+// inFile is a path that is absolute on this system.
+var inFile = map[bool]string{true: "C:/in.mp4", false: "/in.mp4"}[filepath.Separator == '\\']
+
 // full returns a plan with every field set.
 func full(t testing.TB) *Plan {
 	t.Helper()
 	third := big.NewRat(1, 3)
 	p := &Plan{
 		Program: "test",
-		Input:   Input{"/in.mp4", 7, time.Unix(1e9, 5).UTC(), strings.Repeat("0f", 32)},
+		Input:   Input{inFile, 7, time.Unix(1e9, 5).UTC(), strings.Repeat("0f", 32)},
 		Settings: pipeline.Options{
-			Input: pipeline.Input{File: "/in.mp4", Format: "mov", Rate: big.NewRat(24, 1), SequenceGaps: true, Map: []string{"0:v"}, Deinterlace: pipeline.IgnoreFields, HWDec: media.HWNone, Rotation: pipeline.KeepRotation},
+			Input: pipeline.Input{File: inFile, Format: "mov", Rate: big.NewRat(24, 1), SequenceGaps: true, Map: []string{"0:v"}, Deinterlace: pipeline.IgnoreFields, HWDec: media.HWNone, Rotation: pipeline.KeepRotation},
 			Timing: pipeline.Timing{
 				Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}, Shutter: third, Audio: media.DropAudio,
 				Curve: []curve.Keyframe{{Source: new(big.Rat), Speed: big.NewRat(1, 7), Shape: curve.Hold}, {Speed: big.NewRat(2, 1), Shape: curve.Linear}},
@@ -212,7 +215,7 @@ func TestHostilePlans(t *testing.T) {
 	good := text(t, full(t))
 	for _, c := range []struct{ old, new, says string }{
 		{`"retime plan 4"`, `"retime plan 2"`, `its format is "retime plan 2", and this version reads "retime plan 4"; plan again`},
-		{`"path":"/in.mp4"`, `"path":"in.mp4"`, "not absolute"},
+		{`"path":"` + inFile + `"`, `"path":"in.mp4"`, "not absolute"},
 		{`"size":7`, `"size":-7`, "size is -7"},
 		{`0f0f`, `0f`, "SHA-256"},
 		{`"data":"AP8BAgME"`, `"data":"AP8B"`, "3 samples are not 3 x 2"},

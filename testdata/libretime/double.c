@@ -1,10 +1,10 @@
 /*
- * Doubles the frame rate of a YUV4MPEG2 file of 8 bits, 4:2:0: double push|random THREADS <in >out
+ * Doubles the frame rate of a YUV4MPEG2 file of 8 bits, 4:2:0: double push|cuda|random THREADS <in >out
  *
  *     gcc double.c -o double $(pkg-config --cflags --libs libretime)
  *
- * push reads and writes as it goes; random holds all pictures and makes the frames from the last to
- * the first.
+ * push reads and writes as it goes, and so does cuda, for which a device makes the frames; random holds
+ * all pictures and makes the frames from the last to the first.
  */
 #include <libretime.h>
 #include <stdio.h>
@@ -158,12 +158,13 @@ int main(int argc, char **argv)
 	_setmode(0, _O_BINARY);
 	_setmode(1, _O_BINARY);
 #endif
-	check(argc == 3 && (strcmp(argv[1], "push") == 0 || strcmp(argv[1], "random") == 0), "double push|random THREADS <in >out");
+	check(argc == 3 && strchr("pcr", argv[1][0]) != NULL, "double push|cuda|random THREADS <in >out");
 	header();
 	options.threads = atoi(argv[2]);
-	if (argv[1][0] == 'p')
-		push();
-	else
+	options.device = argv[1][0] == 'c' ? RETIME_CUDA : RETIME_CPU;
+	if (argv[1][0] == 'r')
 		at_random();
+	else
+		push();
 	return 0;
 }

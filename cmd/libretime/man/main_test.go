@@ -34,7 +34,7 @@ func TestPage(t *testing.T) {
 	if !strings.Contains(string(page), "1.2.3") {
 		t.Error("the page lacks the version")
 	}
-	for _, mark := range []string{"/* pictures per second; must be set */", "/* memory is short */"} {
+	for _, mark := range []string{"/* pictures per second; must be set */", "/* memory is short, or no device answers */"} {
 		if without := strings.Replace(header, mark, "", 1); without == header {
 			t.Errorf("the header has no comment %s", mark)
 		} else if _, err := write(without, ""); err == nil {

@@ -4,6 +4,7 @@
  */
 #include <libretime.h>
 #include <VapourSynth4.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,12 @@
 typedef struct filter {
 	VSNode *node;
 	VSVideoInfo info; /* of the output */
-	retime_clip *clip;
+	retime_options options;
+	int64_t pictures;
+	int64_t *times;    /* of options, or NULL */
+	retime_clip *clip; /* for samples of SDR */
+	retime_clip *lit;  /* for samples as the first picture says, which may be clip; NULL until it is seen */
+	pthread_mutex_t of_lit;
 } filter;
 
 /* What the functions differ in. */
@@ -60,11 +66,37 @@ static void set_properties(const filter *d, VSMap *to, const VSMap *from, const 
 	}
 }
 
-static const VSFrame *VS_CC get_frame(int n, int reason, void *data, void **unused, VSFrameContext *context, VSCore *core, const VSAPI *vsapi)
+static int64_t whole(const VSMap *in, const char *key, int64_t otherwise, const VSAPI *vsapi)
+{
+	int unset;
+	int64_t v = vsapi->mapGetInt(in, key, 0, &unset);
+	return unset ? otherwise : v;
+}
+
+/* Returns the clip for samples as the first picture says, which may be NULL if it is not known; or NULL and an error. */
+static retime_clip *light(filter *d, const VSFrame *first, char *error, size_t size, const VSAPI *vsapi)
+{
+	retime_clip *clip;
+	pthread_mutex_lock(&d->of_lit);
+	if (d->lit == NULL && first != NULL) {
+		const VSMap *props = vsapi->getFramePropertiesRO(first);
+		int64_t transfer = whole(props, "_Transfer", 2, vsapi);
+		retime_options o = d->options;
+		o.transfer = transfer == 16 ? RETIME_PQ : transfer == 18 ? RETIME_HLG : RETIME_SDR;
+		o.full_range = whole(props, "_Range", 0, vsapi) == 1 || whole(props, "_ColorRange", 1, vsapi) == 0;
+		d->lit = o.transfer == RETIME_SDR ? d->clip : retime_clip_open(&o, d->pictures, error, size);
+	}
+	clip = d->lit;
+	pthread_mutex_unlock(&d->of_lit);
+	return clip;
+}
+
+static const VSFrame *VS_CC get_frame(int n, int reason, void *data, void **asked, VSFrameContext *context, VSCore *core, const VSAPI *vsapi)
 {
 	filter *d = data;
 	const VSVideoFormat *format = &d->info.format;
-	const VSFrame *frames[4];
+	const VSFrame *frames[4], *first_picture;
+	retime_clip *clip;
 	retime_picture pictures[4], to;
 	retime_info made;
 	char error[512], text[640];
@@ -73,7 +105,6 @@ static const VSFrame *VS_CC get_frame(int n, int reason, void *data, void **unus
 	int64_t first, last, bad = 0;
 	int i, count, code;
 
-	(void)unused;
 	made.version = RETIME_API_VERSION;
 	if (reason == arError)
 		return NULL;
@@ -83,6 +114,11 @@ static const VSFrame *VS_CC get_frame(int n, int reason, void *data, void **unus
 	}
 	count = (int)(last - first + 1);
 	if (reason == arInitial) {
+		/* Not before, as mpv has no picture while a script is read. */
+		if (light(d, NULL, NULL, 0, vsapi) == NULL) {
+			*asked = d;
+			vsapi->requestFrameFilter(0, d->node, context);
+		}
 		for (i = 0; i < count; i++)
 			vsapi->requestFrameFilter((int)first + i, d->node, context);
 		return NULL;
@@ -96,13 +132,19 @@ static const VSFrame *VS_CC get_frame(int n, int reason, void *data, void **unus
 			bad = first + i;
 		}
 	}
+	first_picture = *asked ? vsapi->getFrameFilter(0, d->node, context) : NULL;
+	clip = light(d, first_picture, error, sizeof error, vsapi);
+	vsapi->freeFrame(first_picture);
 	if (why != NULL) {
 		snprintf(text, sizeof text, "retime: frame %lld %s", (long long)bad, why);
+		vsapi->setFilterError(text, context);
+	} else if (clip == NULL) {
+		snprintf(text, sizeof text, "retime: %s", error);
 		vsapi->setFilterError(text, context);
 	} else {
 		dst = vsapi->newVideoFrame(format, d->info.width, d->info.height, NULL, core);
 		describe_planes(&to, format, dst, dst, vsapi);
-		code = retime_clip_frame(d->clip, n, pictures, count, &to, &made, error, sizeof error);
+		code = retime_clip_frame(clip, n, pictures, count, &to, &made, error, sizeof error);
 		if (code == RETIME_OK) {
 			int64_t like = made.sources[made.kind >= RETIME_HELD && made.phase >= 0.5];
 			set_properties(d, vsapi->getFramePropertiesRW(dst), vsapi->getFramePropertiesRO(frames[like - first]), &made, vsapi);
@@ -122,8 +164,12 @@ static void VS_CC free_filter(void *data, VSCore *core, const VSAPI *vsapi)
 {
 	filter *d = data;
 	(void)core;
+	if (d->lit != d->clip)
+		retime_clip_close(d->lit);
 	retime_clip_close(d->clip);
 	vsapi->freeNode(d->node);
+	pthread_mutex_destroy(&d->of_lit);
+	free(d->times);
 	free(d);
 }
 
@@ -148,22 +194,6 @@ static void number(double *to, const VSMap *in, const char *key, const VSAPI *vs
 		*to = v;
 }
 
-static int64_t whole(const VSMap *in, const char *key, int64_t otherwise, const VSAPI *vsapi)
-{
-	int unset;
-	int64_t v = vsapi->mapGetInt(in, key, 0, &unset);
-	return unset ? otherwise : v;
-}
-
-/* Sets how samples stand for light, as the first picture says. */
-static void set_light(retime_options *o, const VSFrame *f, const VSAPI *vsapi)
-{
-	const VSMap *props = vsapi->getFramePropertiesRO(f);
-	int64_t transfer = whole(props, "_Transfer", 2, vsapi);
-	o->transfer = transfer == 16 ? RETIME_PQ : transfer == 18 ? RETIME_HLG : RETIME_SDR;
-	o->full_range = whole(props, "_Range", 0, vsapi) == 1 || whole(props, "_ColorRange", 1, vsapi) == 0;
-}
-
 static void VS_CC create(const VSMap *in, VSMap *out, void *data, VSCore *core, const VSAPI *vsapi)
 {
 	static const char *const presets[] = {"balanced", "fast", "best", NULL};
@@ -172,7 +202,6 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *data, VSCore *core, 
 	VSNode *node = vsapi->mapGetNode(in, "clip", 0, NULL);
 	const VSVideoInfo *vi = vsapi->getVideoInfo(node);
 	const VSVideoFormat *format = &vi->format;
-	const VSFrame *first = NULL;
 	VSFilterDependency dependency = {node, rpGeneral};
 	VSCoreInfo core_info;
 	retime_options o;
@@ -243,9 +272,8 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *data, VSCore *core, 
 		o.time_num = vi->fpsDen;
 		o.time_den = vi->fpsNum * POSITION_ONE;
 	}
-	if ((first = vsapi->getFrame(0, node, error, sizeof error)) == NULL)
-		goto fail;
-	set_light(&o, first, vsapi);
+	d->options = o;
+	d->pictures = vi->numFrames;
 	if ((d->clip = retime_clip_open(&o, vi->numFrames, error, sizeof error)) == NULL)
 		goto fail;
 	frames = retime_clip_frames(d->clip);
@@ -264,8 +292,8 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *data, VSCore *core, 
 		d->info.fpsNum /= b;
 		d->info.fpsDen /= b;
 	}
-	vsapi->freeFrame(first);
-	free(times);
+	d->times = times;
+	pthread_mutex_init(&d->of_lit, NULL);
 	vsapi->createVideoFilter(out, "retime", &d->info, get_frame, free_filter, fmParallel, &dependency, 1, d, core);
 	return;
 
@@ -274,8 +302,6 @@ fail:
 	vsapi->mapSetError(out, text);
 	if (d != NULL)
 		retime_clip_close(d->clip);
-	if (first != NULL)
-		vsapi->freeFrame(first);
 	vsapi->freeNode(node);
 	free(times);
 	free(d);

@@ -69,6 +69,25 @@ assert wrong == 0, "%d of %d conversions differ" % (wrong, len(chosen))
 name = source("yuv420p", "24")
 assert digest([vspipe, script(name, "24", "Slow(c, 4)"), "-"]) == program(name, "--slow", "4"), "slow motion differs"
 
+# Whether samples are PQ is told by the first picture, which is not asked for before a frame is.
+bright = os.path.join(directory, "pq.mkv")
+subprocess.run(["ffmpeg", "-v", "error", "-i", name, "-color_trc", "smpte2084", "-c:v", "ffv1", bright], check=True)
+asked = []
+
+
+def first(n, f):
+    asked.append(n)
+    return f
+
+
+clip = core.std.AssumeFPS(core.bs.VideoSource(bright, cachemode=0), fpsnum=24)
+made = core.retime.Fps(core.std.ModifyFrame(clip, clip, first), 60)
+assert asked == [], asked
+made.get_frame(12)
+assert 0 in asked
+assert digest([vspipe, script(bright, "24", "Fps(c, 60)"), "-"]) == program(bright, "--fps", "60"), "PQ differs"
+assert digest([vspipe, script(bright, "24", "Fps(core.std.SetFrameProps(c, _Transfer=1), 60)"), "-"]) != program(bright, "--fps", "60")
+
 # Any order gives the same frames.
 clip = core.std.AssumeFPS(core.bs.VideoSource(name, cachemode=0), fpsnum=24)
 assert len(clip) == PICTURES, len(clip)

@@ -57,7 +57,7 @@ left = retime.interpolate(shot, 24, 48)
 next(left)
 left.close()  # in the midst of the work
 for arguments in (
-    {"rate_in": 0}, {"rate_in": 24, "preset": "slow"}, {"rate_in": 24, "scene_threshold": -1}, {"rate_in": 24, "threads": -1},
+    {"rate_in": 0}, {"rate_in": 24, "preset": "slow"}, {"rate_in": 24, "scene_threshold": -1}, {"rate_in": 24, "threads": -1}, {"rate_in": 24, "device": "gpu"},
     {"rate_in": 24, "frames": [shot[0], shot[1][:5]]}, {"rate_in": 24, "frames": [shot[0].astype(numpy.int32)]},
 ):
     try:

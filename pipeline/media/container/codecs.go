@@ -120,8 +120,16 @@ func UsualAudio(c *astiav.FormatContext) astiav.CodecID {
 	if av.IsMuxer(c, "mpegts") {
 		return astiav.CodecIDAac // FFmpeg's choice, MP2, sounds worse
 	}
-	if id := av.GuessCodec(c, astiav.MediaTypeAudio); !Refuses(c, id) {
-		return id
+	return usualAudio(c, av.GuessCodec(c, astiav.MediaTypeAudio))
+}
+
+// usualAudio returns guess, which is FFmpeg's choice for c, or what takes its place.
+func usualAudio(c *astiav.FormatContext, guess astiav.CodecID) astiav.CodecID {
+	switch {
+	case !Refuses(c, guess):
+		return guess
+	case guess == astiav.CodecIDMp3 && av.IsMuxer(c, misstated[guess]):
+		return astiav.CodecIDAac // an FFmpeg without Vorbis has MP3 in NUT
 	}
 	return astiav.CodecIDNone
 }

@@ -83,6 +83,13 @@ func TestContainers(t *testing.T) {
 	}
 }
 
+// NUT takes sound from an FFmpeg whose choice for it is MP3, which NUT garbles, too.
+func TestSoundInNUT(t *testing.T) {
+	if id := usualAudio(output(t, "nut"), astiav.CodecIDMp3); id != astiav.CodecIDAac {
+		t.Errorf("sound in NUT is usually %s, want AAC", id)
+	}
+}
+
 func TestTags(t *testing.T) {
 	for _, c := range []struct {
 		format, key string

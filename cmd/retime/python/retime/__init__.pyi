@@ -35,5 +35,6 @@ def interpolate(
     overlays: bool = True,
     duplicates: str = "keep",
     threads: int = 0,
+    device: str = "cpu",
 ) -> Iterator[Picture]: ...
 def main() -> None: ...

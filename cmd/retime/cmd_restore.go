@@ -23,13 +23,13 @@ type RestoreOptions struct {
 	ConvertOptions
 	restore                      restore.Options
 	frames, list, writeList, log string
-	report                       string
+	report, find                 string
 	inserts, regions, masks      []string
 }
 
 // AddFlags declares the flags of restore.
 func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
-	o.restore.MaxRun = restore.DefaultMaxRun
+	o.restore.MaxRun, o.restore.Sensitivity = restore.DefaultMaxRun, restore.Normal
 	declare(f, o.own())
 	o.addFlags(f, restoreVerb)
 	f.Lookup("output").Usage += " (default next to the input: clip-restored.mp4)"
@@ -46,6 +46,9 @@ func (o *RestoreOptions) own() []flag {
 		{name: "frames", arg: "FRAMES", usage: "replace frames: 120,133-135 (from 0), times or timecodes; 120.t is one field", heading: damageHeading, Value: numbers(&o.frames)},
 		{name: "list", arg: "FILE", usage: "replace the frames in this list: docs/restoration.md", heading: damageHeading, use: readsFile, path: &o.list, Value: word(&o.list)},
 		{name: "detect", usage: "find damaged frames and replace them", heading: damageHeading, option: "Options.Detect", Value: boolean(&r.Detect)},
+		{name: "sensitivity", arg: "LEVEL", usage: "how little --detect takes for damage", heading: damageHeading, option: "Options.Sensitivity",
+			values: []string{string(restore.Low), string(restore.Normal), string(restore.High)}, Value: word(&r.Sensitivity)},
+		{name: "find", arg: "KINDS", usage: "what --detect looks for: black,dropout (default all)", heading: damageHeading, Value: word(&o.find)},
 		{name: "missing-from-numbering", usage: "fill the gaps in the numbers of an image sequence", heading: damageHeading,
 			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
 		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, use: writesFile, path: &o.writeList, Value: word(&o.writeList)},
@@ -111,6 +114,14 @@ func (o *RestoreOptions) options(input string) (r restore.Options, err error) {
 			return r, fault.New(fault.Usage, "--frames: %w", err)
 		}
 		r.Damage = append(r.Damage, found...)
+	}
+	if o.find != "" {
+		if r.Find, err = restore.ParseKinds(o.find); err != nil {
+			return r, fault.New(fault.Usage, "--find: %w", err)
+		}
+	}
+	if !r.Detect && (o.find != "" || r.Sensitivity != restore.Normal) {
+		return r, fault.New(fault.Usage, "--sensitivity and --find say how --detect looks for damage; give --detect, too")
 	}
 	for _, text := range o.inserts {
 		found, err := restore.ParseInsert(text)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"retime/frame"
+	"retime/pipeline/restore/parts"
+	"retime/warp"
 )
 
 // detector finds damage in frames that come in order.
@@ -14,12 +16,23 @@ type detector struct {
 	window  []numbered // the last sound frames, and the frames not judged yet
 	moved   distance   // from the frame before the window to the window's first
 	last    frame.Image[uint8]
-	changes []float32       // mean difference between each frame and the one before, in grey levels
-	flat    []bool          // frames that show nothing, and therefore no motion
+	history
 	verdict map[int]Finding // by frame number
 	jumps   *jumps
 	// signatures of the first frames and of the last ones
 	head, tail []*signature
+	limits     limits
+	parts      *parts.Detector // nil if damage to parts is not looked for
+	reduced    frame.Image[uint8]
+	rows       int // of cells that count
+}
+
+// history is what was measured of each frame.
+type history struct {
+	changes []float32 // mean difference to the frame before, in grey levels
+	coarse  []float32 // the same of much reduced pictures
+	flat    []bool    // whether it shows nothing, and therefore no motion
+	shares  []float64 // of the cells that stray
 }
 
 type numbered struct {
@@ -28,14 +41,25 @@ type numbered struct {
 }
 
 func newDetector(o *Options) (*detector, error) {
+	l, err := o.Sensitivity.limits()
+	if err != nil {
+		return nil, err
+	}
 	j, err := newJumps(frame.Workers{N: o.Convert.Compute.Threads})
 	if err != nil {
 		return nil, err
 	}
-	return &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Compute.Threads}, verdict: map[int]Finding{}, jumps: j}, nil
+	d := &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Compute.Threads}, verdict: map[int]Finding{}, jumps: j, limits: l, rows: cellsY}
+	if wantsParts(o.Find) {
+		d.parts = parts.New(l.parts, d.workers)
+	}
+	return d, nil
 }
 
 func (d *detector) close() { d.jumps.close() }
+
+// coarseWidth bounds the width of the pictures in which noise hardly shows.
+const coarseWidth = 64
 
 // add takes the next frame.
 func (d *detector) add(f *frame.Frame) error {
@@ -50,6 +74,17 @@ func (d *detector) add(f *frame.Frame) error {
 	l := newSignature(f, now)
 	d.window = append(d.window, numbered{len(d.changes), l})
 	d.flat = append(d.flat, l.flat())
+	coarse := l.small
+	for coarse.Width > coarseWidth {
+		coarse = warp.Halve(coarse)
+	}
+	if len(d.changes) == 0 {
+		d.coarse = append(d.coarse, 0)
+	} else {
+		d.coarse = append(d.coarse, float32(difference(frame.Workers{N: 1}, d.reduced, coarse)))
+	}
+	d.reduced = coarse
+	d.shares = append(d.shares, 0)
 	d.changes, d.last = append(d.changes, change), now
 	if len(d.window) == d.limit+2 {
 		d.judge()
@@ -59,6 +94,9 @@ func (d *detector) add(f *frame.Frame) error {
 	}
 	if d.tail = append(d.tail, l); len(d.tail) > endFrames {
 		d.tail = d.tail[1:]
+	}
+	if d.parts != nil {
+		d.parts.Add(now)
 	}
 	return d.jumps.add(now)
 }
@@ -83,8 +121,11 @@ func (d *detector) spoils(n int) bool {
 	before, after := d.window[0].signature, d.window[n].signature
 	var scores []float64
 	for _, f := range d.window[1:n] {
-		s := strays(before, f.signature, after, &d.moved)
-		if s < spoilt*float64(n)/2 { // a longer run needs better proof
+		s := strays(before, f.signature, after, &d.moved, d.rows)
+		if n == 2 {
+			d.shares[f.number] = s
+		}
+		if s < d.limits.spoilt*float64(n)/2 { // a longer run needs better proof
 			return false
 		}
 		scores = append(scores, s)
@@ -105,15 +146,18 @@ func (d *detector) finish(stamps []int64) []Finding {
 		d.judge()
 	}
 	d.ends()
-	d.repeats()
-	var found []Finding
+	d.dropUsual()
+	d.repeats(barely, still, nearlyStill) // slow motion may precede repeats
+	d.noisyRepeats()
+	found := d.areas()
+	first := len(found)
 	for n := range d.changes {
 		f := d.verdict[n]
 		if f.Kind == "" {
 			continue
 		}
 		f.First, f.Last = Place{Number: int64(n)}, Place{Number: int64(n)}
-		if k := len(found) - 1; k >= 0 && found[k].Kind == f.Kind && found[k].Last.Number == int64(n)-1 {
+		if k := len(found) - 1; k >= first && found[k].Kind == f.Kind && found[k].Last.Number == int64(n)-1 {
 			found[k].Last, found[k].Score = f.Last, min(found[k].Score, f.Score)
 			continue
 		}
@@ -121,6 +165,52 @@ func (d *detector) finish(stamps []int64) []Finding {
 	}
 	found = slices.Concat(found, gaps(stamps), d.jumped(stamps))
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.First.Number, b.First.Number) })
+	return found
+}
+
+// usualIn is how many frames on either side of a spoilt one are asked whether they are like it.
+const usualIn = 24
+
+// dropUsual takes back garbled and lit frames if as much as in them strays again and again: a lamp
+// flickers, or a stage is lit.
+func (d *detector) dropUsual() {
+	var dropped []int
+	for n, f := range d.verdict {
+		if f.Kind != Garbled && f.Kind != Flash {
+			continue
+		}
+		from, to := max(n-usualIn, 0), min(n+usualIn, len(d.shares)-1)
+		alike := 0
+		for k := from; k <= to; k++ {
+			if 2*d.shares[k] >= d.shares[n] && d.shares[k] >= d.limits.spoilt/2 && d.verdict[k].Kind != Black && d.verdict[k].Kind != White {
+				alike++
+			}
+		}
+		if float64(alike) > max(d.limits.often*float64(to-from), 3) {
+			dropped = append(dropped, n)
+		}
+	}
+	for _, n := range dropped {
+		delete(d.verdict, n)
+	}
+}
+
+// areas returns damage to parts of the frames that are not damaged as a whole.
+func (d *detector) areas() (found []Finding) {
+	if d.parts == nil {
+		return nil
+	}
+	bottom := d.last.Height * d.rows / cellsY
+	for _, a := range d.parts.Find() {
+		if d.verdict[a.Number].Kind != "" || d.rows < cellsY && a.Box.Min.Y >= bottom {
+			continue
+		}
+		f := Finding{First: Place{Number: int64(a.Number)}, Last: Place{Number: int64(a.Number)}, Kind: Kind(a.Kind), Score: a.Score}
+		if size := d.last; a.Box.Dx() < size.Width || a.Box.Dy() < size.Height {
+			f.Region = &Region{X: a.Box.Min.X, Y: a.Box.Min.Y, Width: a.Box.Dx(), Height: a.Box.Dy()}
+		}
+		found = append(found, f)
+	}
 	return found
 }
 
@@ -151,7 +241,7 @@ func (d *detector) end(n int, f []*signature) {
 	if d.spoiltNear(n, endFrames-1) {
 		return
 	}
-	share := strays(f[1], f[0], f[2], distances(f[2].small, f[3].small))
+	share := strays(f[1], f[0], f[2], distances(f[2].small, f[3].small), d.rows)
 	if k := f[0].kind(f[1]); share >= endSpoilt && share < anotherAt && (k == Garbled || k == Flash) {
 		d.verdict[n] = Finding{Kind: k, Score: share}
 	}
@@ -211,12 +301,20 @@ const (
 	plainlyAhead = 1.2  // of the usual change, at least
 )
 
-// repeats records the repeated frames.
-func (d *detector) repeats() {
+// noisyRepeats records repeated frames with noise of their own: reduced pictures hardly show that.
+func (d *detector) noisyRepeats() {
+	fine := d.changes
+	d.changes = d.coarse
+	d.repeats(still, nearlyStill)
+	d.changes = fine
+}
+
+// repeats records the repeated frames, which change by less than one of the shares of the usual change.
+func (d *detector) repeats(shares ...float32) {
 	var runs [][2]int // the first frame, and the one after the last
 	for n := 1; n < len(d.changes); {
 		next := n + 1
-		for _, share := range []float32{barely, still, nearlyStill} { // slow motion may precede repeats
+		for _, share := range shares {
 			end := n
 			for end < len(d.changes) && d.isStill(end, share) {
 				end++
@@ -235,6 +333,9 @@ func (d *detector) repeats() {
 			continue
 		}
 		for n := r[0]; n < r[1]; n++ {
+			if d.verdict[n].Kind == Repeated {
+				continue
+			}
 			d.verdict[n] = Finding{Kind: Repeated, Score: 1 - float64(d.changes[n]/d.usual(n))}
 		}
 	}

@@ -25,9 +25,38 @@ const (
 	DecodeError Kind = "decode-error" // decoded with errors
 	Gap         Kind = "gap"          // lasts too long: frames are missing after it
 	Jump        Kind = "jump"         // too much motion to the next frame: frames are missing
+	// Kinds of damage to a part of the picture.
+	Jitter  Kind = "jitter"  // rows shifted sideways
+	Dropout Kind = "dropout" // short pieces of lines
+	Streak  Kind = "streak"  // lines across much of the picture
+	Block   Kind = "block"   // wrong blocks of a codec
+	Dirt    Kind = "dirt"    // specks, and scratches
 )
 
-var kinds = []Kind{Listed, Repeated, Black, White, Garbled, Flash, DecodeError, Gap, Jump}
+var kinds = []Kind{Listed, Repeated, Black, White, Garbled, Flash, DecodeError, Gap, Jump, Jitter, Dropout, Streak, Block, Dirt}
+
+// ParseKinds reads a list of kinds of damage that can be looked for, such as "black,dropout". Errors are of
+// kind fault.Usage.
+func ParseKinds(s string) ([]Kind, error) {
+	var all []Kind
+	for part := range strings.SplitSeq(s, ",") {
+		k := Kind(strings.TrimSpace(part))
+		if !knownKind(k) || k == Listed {
+			return nil, fault.New(fault.Usage, "kind %q: choose from %s", k, kindList(kinds[1:]))
+		}
+		all = append(all, k)
+	}
+	return all, nil
+}
+
+// kindList returns names, separated by commas.
+func kindList(of []Kind) string {
+	var names []string
+	for _, k := range of {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
 
 // Place names a frame by its number, from 0, by a time, in seconds, at which it is shown, or by a
 // timecode.

@@ -165,6 +165,8 @@ func newFieldDetector(o *Options) (*fieldDetector, error) {
 		top.close()
 		return nil, err
 	}
+	// The heads of a tape switch in the last lines.
+	top.rows, bottom.rows = cellsY-1, cellsY-1
 	return &fieldDetector{top, bottom}, nil
 }
 
@@ -183,7 +185,8 @@ func (d *fieldDetector) add(f *frame.Frame) error {
 // gaps, and the jumps that both have found.
 func (d *fieldDetector) finish(stamps []int64) []Finding {
 	top, bottom := d.top.finish(stamps), d.bottom.finish(stamps)
-	var found []Finding
+	found := append(partsOf(top, TopField), partsOf(bottom, BottomField)...)
+	first := len(found)
 	verdicts := [2]map[int64]Finding{spoiltFrames(top), spoiltFrames(bottom)}
 	for n := range int64(len(stamps)) {
 		t, inTop := verdicts[0][n]
@@ -202,7 +205,7 @@ func (d *fieldDetector) finish(stamps []int64) []Finding {
 			continue
 		}
 		t.First, t.Last = place, place
-		if k := len(found) - 1; k >= 0 && found[k].Kind == t.Kind && found[k].Last == (Place{Number: n - 1, Field: place.Field}) {
+		if k := len(found) - 1; k >= first && found[k].Kind == t.Kind && found[k].Last == (Place{Number: n - 1, Field: place.Field}) {
 			found[k].Last, found[k].Score = place, min(found[k].Score, t.Score)
 			continue
 		}
@@ -218,11 +221,26 @@ func (d *fieldDetector) finish(stamps []int64) []Finding {
 	return found
 }
 
-// spoiltFrames returns the findings that are no missing frames, by the number of each frame.
+// partsOf returns the damage to parts of one of the fields, in lines of frames.
+func partsOf(found []Finding, field Field) (parts []Finding) {
+	for _, f := range found {
+		if !slices.Contains(partKinds, f.Kind) {
+			continue
+		}
+		f.First.Field, f.Last.Field = field, field
+		if r := f.Region; r != nil {
+			f.Region = &Region{X: r.X, Y: 2 * r.Y, Width: r.Width, Height: 2 * r.Height}
+		}
+		parts = append(parts, f)
+	}
+	return parts
+}
+
+// spoiltFrames returns the findings of whole frames that are not missing, by the number of each frame.
 func spoiltFrames(found []Finding) map[int64]Finding {
 	of := map[int64]Finding{}
 	for _, f := range found {
-		if f.Kind == Gap || f.Kind == Jump {
+		if f.Kind == Gap || f.Kind == Jump || slices.Contains(partKinds, f.Kind) {
 			continue
 		}
 		for n := f.First.Number; n <= f.Last.Number; n++ {

@@ -83,7 +83,7 @@ func parseLine(fields []string) (f Finding, err error) {
 		switch column++; column {
 		case 1:
 			if f.Kind = Kind(text); !knownKind(f.Kind) {
-				return f, fmt.Errorf("kind %q: choose from %s", text, strings.Trim(strings.ReplaceAll(fmt.Sprint(kinds), " ", ", "), "[]"))
+				return f, fmt.Errorf("kind %q: choose from %s", text, kindList(kinds))
 			}
 		case 2:
 			if f.Score, err = parseNumber("score", text, 1); err != nil {

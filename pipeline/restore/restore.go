@@ -25,6 +25,9 @@ type Options struct {
 	// Damage lists known damage. Detect searches for more.
 	Damage []Finding
 	Detect bool
+	// Sensitivity and Find say how sure Detect must be, and of which kinds of damage; none for all.
+	Sensitivity Sensitivity
+	Find        []Kind
 	// MissingFromNumbering makes frames for the gaps in the numbering of an image
 	// sequence.
 	MissingFromNumbering bool

@@ -102,7 +102,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	}
 	if d != nil {
 		for _, f := range d.finish(s.stamps) {
-			if f.Kind != Gap || !o.MissingFromNumbering { // the numbers already show the gaps
+			if wants(o.Find, f.Kind) && (f.Kind != Gap || !o.MissingFromNumbering) { // the numbers already show the gaps
 				s.findings = append(s.findings, f)
 			}
 		}

@@ -123,29 +123,27 @@ func abs(v int) int {
 
 // A cell strays if a value misses the ranges of both neighbours by more than odd levels, or if its
 // pixels differ from both neighbours' pixels by more than odd levels and more than timesApart times
-// as much as the neighbours' pixels from each other. A picture is spoilt if at least this share of
-// its cells strays.
+// as much as the neighbours' pixels from each other.
 const (
 	odd        = 10
 	timesApart = 2.5
-	spoilt     = 0.06
 )
 
-// strays returns the share of cells in which f fits neither a nor b although those fit each other.
+// strays returns the share of cells, of the upper rows, in which f fits neither a nor b although those fit each other.
 //
 // moved is how much the cells before a differed. It keeps a shaking camera that comes back from
 // counting.
-func strays(a, f, b *signature, moved *distance) float64 {
+func strays(a, f, b *signature, moved *distance, rows int) float64 {
 	n := 0
 	fa, fb, ab := distances(f.small, a.small), distances(f.small, b.small), distances(a.small, b.small)
-	for y := range cellsY {
+	for y := range rows {
 		for x := range cellsX {
 			if off := min(fa[y][x], fb[y][x]); off > odd && off > timesApart*max(ab[y][x], moved[y][x]) || f.misses(a, b, x, y) {
 				n++
 			}
 		}
 	}
-	return float64(n) / (cellsX * cellsY)
+	return float64(n) / float64(cellsX*rows)
 }
 
 func (l *signature) misses(a, b *signature, x, y int) bool {

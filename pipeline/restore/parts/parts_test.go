@@ -1,0 +1,122 @@
+package parts
+
+import (
+	"image"
+	"math/rand/v2"
+	"testing"
+
+	"retime/frame"
+	"retime/testdata/scene"
+)
+
+const (
+	width, height = 320, 180
+	pictures      = 24
+	spoilt        = 11
+)
+
+// limits are those of restore.Normal.
+var limits = Limits{Step: 16, Weight: 440, Often: 0.34}
+
+// find returns what is found in pictures of the scene that change alters.
+func find(change func(n int, m frame.Image[uint8])) []Area {
+	d := New(limits, frame.Workers{N: 2})
+	for n := range pictures {
+		m := frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(n)/24).Y}
+		change(n, m)
+		d.Add(m)
+	}
+	return d.Find()
+}
+
+func paint(m frame.Image[uint8], box image.Rectangle, v func(x, y int, was uint8) uint8) {
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		for x := box.Min.X; x < box.Max.X; x++ {
+			m.Row(y)[x] = v(x, y, m.Row(y)[x])
+		}
+	}
+}
+
+// inverted is far from what was there.
+func inverted(_, _ int, was uint8) uint8 {
+	if was > 127 {
+		return was - 110
+	}
+	return was + 110
+}
+
+// Damage to one picture is found where it is, by its kind.
+func TestFind(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct {
+		kind Kind
+		box  image.Rectangle
+		draw func(m frame.Image[uint8], box image.Rectangle)
+	}{
+		{Dropout, image.Rect(40, 61, 90, 63), func(m frame.Image[uint8], b image.Rectangle) { paint(m, b, inverted) }},
+		{Streak, image.Rect(20, 120, 300, 122), func(m frame.Image[uint8], b image.Rectangle) { paint(m, b, inverted) }},
+		{Block, image.Rect(208, 32, 240, 64), func(m frame.Image[uint8], b image.Rectangle) { paint(m, b, inverted) }},
+		{Dirt, image.Rect(200, 40, 207, 47), func(m frame.Image[uint8], b image.Rectangle) { paint(m, b, inverted) }},
+		{Jitter, image.Rect(0, 40, width, 120), func(m frame.Image[uint8], b image.Rectangle) {
+			for y := b.Min.Y; y < b.Max.Y; y++ {
+				row, by := m.Row(y), random.IntN(13)-6
+				was := append([]uint8(nil), row...)
+				for x := range row {
+					row[x] = was[min(max(x-by, 0), width-1)]
+				}
+			}
+		}},
+	} {
+		found := find(func(n int, m frame.Image[uint8]) {
+			if n == spoilt {
+				c.draw(m, c.box)
+			}
+		})
+		if len(found) != 1 || found[0].Number != spoilt || found[0].Kind != c.kind {
+			t.Errorf("%s: found %v", c.kind, found)
+			continue
+		}
+		if f := found[0]; !f.Box.Overlaps(c.box) || !f.Box.In(c.box.Inset(-18)) || f.Score <= 0 || f.Score >= 1 {
+			t.Errorf("%s: found %v, want about %v", c.kind, f, c.box)
+		}
+	}
+}
+
+// What is seen again and again is no damage, nor what moves, noise, or another scene.
+func TestSound(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, change := range map[string]func(n int, m frame.Image[uint8]){
+		"the scene": func(int, frame.Image[uint8]) {},
+		"a light": func(n int, m frame.Image[uint8]) {
+			paint(m, image.Rect(200, 40, 212, 52), func(_, _ int, v uint8) uint8 { return v ^ uint8(n%2*128) })
+		},
+		"a ball": func(n int, m frame.Image[uint8]) {
+			paint(m, image.Rect(20+9*n, 60, 30+9*n, 70), func(int, int, uint8) uint8 { return 235 })
+		},
+		"another scene": func(n int, m frame.Image[uint8]) {
+			paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return v ^ uint8(n/spoilt*255) })
+		},
+		"noise": func(_ int, m frame.Image[uint8]) {
+			paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return uint8(min(max(int(v)+random.IntN(25)-12, 0), 255)) })
+		},
+	} {
+		if found := find(change); len(found) > 0 {
+			t.Errorf("%s: found %v", name, found)
+		}
+	}
+}
+
+// Pictures too small to compare, and odd ones, are taken.
+func TestSizes(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {17, 5}, {63, 64}, {65, 67}} {
+		d := New(limits, frame.Workers{N: 2})
+		for n := range 4 {
+			m := frame.NewImage[uint8](size[0], size[1])
+			for i := range m.Pix {
+				m.Pix[i] = uint8(i*7 + n*n*90)
+			}
+			d.Add(m)
+		}
+		d.Find()
+	}
+}

@@ -55,7 +55,7 @@ func (o *Options) Synthesizer() (synth.Synthesizer, error) { return synth.Open(o
 func (o *Options) SynthParams() synth.Params {
 	c := &o.Compute
 	return synth.Params{
-		Warp: o.WarpParams(), Flow: motion.DeviceOptions(), Backend: c.Backend, Devices: c.Devices, Policy: c.FaultPolicy, Log: o.Hooks.Log,
+		Warp: o.WarpParams(), Flow: motion.DeviceOptions(), Backend: c.Backend, Devices: c.Devices, DeviceMemory: c.DeviceMemory, Policy: c.FaultPolicy, Log: o.Hooks.Log,
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 // memory.
 type arena struct {
 	driver Driver
+	limit  int64 // the most bytes to take from the driver; 0 for no limit
 
 	mu     sync.Mutex
 	chunks []span
@@ -79,16 +80,16 @@ func (a *arena) fit(bytes int64) int {
 // grow adds a chunk, or only bytes if the driver cannot provide a whole chunk.
 func (a *arena) grow(bytes int64) error {
 	size := max(bytes, arenaChunk)
-	address, err := a.driver.Alloc(size)
+	address, err := a.take(size)
 	if errors.Is(err, ErrOutOfMemory) && size > bytes {
 		size = bytes
-		address, err = a.driver.Alloc(size)
+		address, err = a.take(size)
 	}
 	if err != nil {
 		if !errors.Is(err, ErrOutOfMemory) {
 			return err
 		}
-		free, total, e := a.driver.MemoryInfo()
+		free, total, e := a.room()
 		if e != nil {
 			return err
 		}
@@ -99,6 +100,30 @@ func (a *arena) grow(bytes int64) error {
 	a.chunks = append(a.chunks, s)
 	a.insert(s)
 	return nil
+}
+
+// take returns memory from the driver, within the limit.
+func (a *arena) take(bytes int64) (uintptr, error) {
+	if a.limit > 0 && a.taken()+bytes > a.limit {
+		return 0, ErrOutOfMemory
+	}
+	return a.driver.Alloc(bytes)
+}
+
+func (a *arena) taken() (bytes int64) {
+	for _, c := range a.chunks {
+		bytes += c.bytes
+	}
+	return bytes
+}
+
+// room returns how many bytes may still be taken from the driver, and of how many.
+func (a *arena) room() (free, total int64, err error) {
+	free, total, err = a.driver.MemoryInfo()
+	if err == nil && a.limit > 0 {
+		free, total = min(free, a.limit-a.taken()), min(total, a.limit)
+	}
+	return free, total, err
 }
 
 // insert adds a free span and joins it to its neighbours.
@@ -135,9 +160,7 @@ func (a *arena) release(address uintptr) {
 func (a *arena) held() (taken, used int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, c := range a.chunks {
-		taken += c.bytes
-	}
+	taken = a.taken()
 	used = taken
 	for _, s := range a.free {
 		used -= s.bytes

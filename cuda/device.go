@@ -70,6 +70,17 @@ func (d *Device) Close() error {
 // driver, and how many of them are in use.
 func (d *Device) MemoryHeld() (taken, used int64) { return d.arena.held() }
 
+// LimitMemory bounds the device memory that the device takes from the driver, in bytes, before
+// anything has used any; 0 sets no bound. The context and its kernels come on top.
+func (d *Device) LimitMemory(bytes int64) { d.arena.limit = bytes }
+
+// room returns how much device memory is left, and of how much.
+func (d *Device) room() (free, total int64, err error) {
+	d.arena.mu.Lock()
+	defer d.arena.mu.Unlock()
+	return d.arena.room()
+}
+
 // Kernel is a function that runs on the device.
 type Kernel struct {
 	kernelName

@@ -171,22 +171,23 @@ func (s *Synthesizer) Make(dst *frame.Frame, phase warp.Phase) (warp.Made, error
 func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error) {
 	var t *slot
 	err = s.device.Do(func() error {
-		if err := s.fit(); err != nil {
-			return err
-		}
-		if t, err = s.take(direct(dst)); err != nil {
-			return err
-		}
-		if err := s.queue(t, dst, phase); err != nil {
+		for {
+			t, err = s.startIn(t, dst, phase)
+			if err == nil {
+				return nil
+			}
 			// A copy to dst must not arrive after Start returns, no kernel may write to the slot's
 			// planes once another frame has them, and what a half-prepared interval reads must stay
 			// until it has been read.
 			_ = s.work.Synchronize()
 			_ = s.synchronizeLanes()
 			_ = s.copies.Synchronize()
-			return err
+			if !errors.Is(err, ErrOutOfMemory) || len(s.lanes) == 1 {
+				return err
+			}
+			s.dropLane() // pictures and flows need the memory more
+			s.begun = false
 		}
-		return nil
 	})
 	if err != nil {
 		if t != nil {
@@ -211,6 +212,23 @@ func (s *Synthesizer) Start(dst *frame.Frame, phase warp.Phase) (finish func() (
 		}
 		return made, err
 	}, nil
+}
+
+// startIn queues a frame in t, or in a slot that it takes if t is nil, and returns the slot.
+func (s *Synthesizer) startIn(t *slot, dst *frame.Frame, phase warp.Phase) (*slot, error) {
+	err := s.fit()
+	if err != nil {
+		return t, err
+	}
+	if t == nil {
+		t, err = s.take(direct(dst))
+	} else {
+		err = t.fit(s.device, &s.layout, direct(dst))
+	}
+	if err != nil {
+		return t, err
+	}
+	return t, s.queue(t, dst, phase)
 }
 
 // made returns the measures in a frame's counters.
@@ -327,7 +345,7 @@ func (s *Synthesizer) resize(l *layout) error {
 		return err
 	}
 	for len(s.lanes) < lanesFor(l.guideWidth*l.guideHeight) {
-		free, total, err := s.device.driver.MemoryInfo()
+		free, total, err := s.device.room()
 		if err != nil || free < total/2 {
 			return err
 		}

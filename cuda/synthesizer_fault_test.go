@@ -121,3 +121,50 @@ func TestSynthesizerOutOfMemory(t *testing.T) {
 		}
 	}
 }
+
+// With less memory than it would take, a synthesizer makes the same frames in fewer lanes, and takes
+// no more than it may.
+func TestSynthesizerWithinMemory(t *testing.T) {
+	attempt := func(limit int64) (taken int64, err error) {
+		run(t, cuda.NewDevice(kernels.NewEmulator()), func(t *testing.T, d *cuda.Device) {
+			d.LimitMemory(limit)
+			p := warp.Params{Mode: warp.Project, Order: 3, Acceleration: true}
+			cpu, gpu := backends(t, d, p)
+			defer gpu.Close()
+			rng := rand.New(rand.NewPCG(1, 9))
+			for i := range 3 {
+				in := interval(rng, formats[1], 64, 48, 0, motions[1+i], true)
+				dst := frame.New(in.A.Format, in.A.Width, in.A.Height)
+				must(t, gpu.Begin(in))
+				for _, phase := range []warp.Phase{20000, 30000} {
+					if _, err = gpu.Make(dst, phase); err != nil {
+						return
+					}
+				}
+				compare(t, cpu, gpu, in, phases[1:2])
+			}
+			taken, _ = d.MemoryHeld()
+		})
+		return taken, err
+	}
+	const whole = 63 << 20 // less than what an arena takes at once, so that it takes what is wanted
+	most, err := attempt(whole)
+	must(t, err)
+	least, enough := int64(0), most
+	for enough-least > most/32 {
+		limit := (least + enough) / 2
+		switch taken, err := attempt(limit); {
+		case err == nil && taken > limit:
+			t.Fatalf("%d bytes taken of %d", taken, limit)
+		case err == nil:
+			enough = limit
+		case errors.Is(err, cuda.ErrOutOfMemory):
+			least = limit
+		default:
+			t.Fatalf("%d bytes: %v", limit, err)
+		}
+	}
+	if enough > most*6/10 {
+		t.Errorf("%d bytes are needed, and %d taken where there are more", enough, most)
+	}
+}

@@ -238,6 +238,9 @@ func (c *Compute) check() error {
 	if c.Threads < 0 || c.Threads > 1024 {
 		return fault.New(fault.Usage, "Compute.Threads %d: want 0 (all processors) to 1024", c.Threads)
 	}
+	if c.DeviceMemory < 0 {
+		return fault.New(fault.Usage, "Compute.DeviceMemory %d: must not be negative", c.DeviceMemory)
+	}
 	return cmp.Or(
 		choice("Compute.Backend", c.Backend, Auto, CPU, CUDA),
 		choice("Compute.FaultPolicy", c.FaultPolicy, RemakeOnCPU, StopAtFault),

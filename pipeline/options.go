@@ -160,6 +160,9 @@ type Compute struct {
 	Backend Backend // what makes the frames; Auto by default
 	// Devices are the numbers of the CUDA devices to use; nil for the first.
 	Devices []int
+	// DeviceMemory is how much memory to use on each CUDA device, in bytes, beside the driver's
+	// context; 0 for what is free.
+	DeviceMemory int64
 	// FaultPolicy describes what becomes of frames that a device fails to make;
 	// RemakeOnCPU by default.
 	FaultPolicy FaultPolicy

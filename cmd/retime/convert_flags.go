@@ -190,6 +190,8 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb | workVerb | flowVerb, values: []string{"auto", "cpu", "cuda"}, Value: word(&c.Backend)},
 		{name: "device", arg: "NUMBERS", usage: "CUDA devices to use, such as 0,1 (default 0)", heading: machineHeading, option: "Compute.Devices", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb | flowVerb, Value: parsed(&c.Devices, "0", values.Devices)},
+		{name: "device-memory", arg: "SIZE", usage: "most memory to use on each GPU, such as 600M or 1.5G, beside the driver's own (default what is free)", heading: machineHeading, option: "Compute.DeviceMemory", role: roleMachine,
+			verbs: conversions | restoreVerb | workVerb | flowVerb, Value: parsed(&c.DeviceMemory, "", values.Memory)},
 		{name: "gpu-fault", arg: "HOW", usage: "when a GPU fails: cpu (make the frame there), fail", heading: machineHeading, option: "Compute.FaultPolicy", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb | flowVerb, values: []string{"cpu", "fail"}, Value: word(&c.FaultPolicy)},
 		{name: "confine", arg: "DIR", usage: "do not read or write outside DIR, for job files and plans you do not trust\n" +

@@ -91,6 +91,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 		{"--input-format mov", func(o *pipeline.Options) { o.Input.Format = "mov" }},
 		{"--threads 3 --backend cpu", func(o *pipeline.Options) { o.Compute.Threads, o.Compute.Backend = 3, pipeline.CPU }},
 		{"--device 2,0", func(o *pipeline.Options) { o.Compute.Devices = []int{2, 0} }},
+		{"--device-memory 1.5G", func(o *pipeline.Options) { o.Compute.DeviceMemory = 3 << 29 }},
 		{"--gpu-fault fail", func(o *pipeline.Options) { o.Compute.FaultPolicy = pipeline.StopAtFault }},
 		{"--no-verify -y", func(o *pipeline.Options) { o.Output.NoVerify, o.Output.Overwrite = true, true }},
 	} {
@@ -366,7 +367,7 @@ func TestFlagsOfVerbs(t *testing.T) {
 	}
 	for what, c := range map[string]struct{ got, want string }{
 		"of no clip":          {list(func(d flag) bool { return d.role == roleProgram }), "confine progress resume segment-seconds dry-run overwrite quiet no-warn verbose"},
-		"of the same result":  {list(func(d flag) bool { return d.role.sameOutput() && d.role != roleProgram }), "output flow-cache threads backend device gpu-fault no-verify"},
+		"of the same result":  {list(func(d flag) bool { return d.role.sameOutput() && d.role != roleProgram }), "output flow-cache threads backend device device-memory gpu-fault no-verify"},
 		"of one run":          {list(func(d flag) bool { return d.use == writesFile }), "write-scenes sidecar confidence-maps"},
 		"not of restorations": {list(func(d flag) bool { return d.verbs&restoreVerb == 0 }), "fps slow speed fit curve keep-timestamps shutter audio from to duplicates write-scenes sidecar decisions confidence-maps inverse-telecine hwdec start-number confine resume segment-seconds dry-run"},
 	} {

@@ -49,7 +49,7 @@ type FlowEstimator struct {
 func (e *FlowEstimator) Has(p warp.FlowPair) bool { return e.device.Has(p) }
 
 // Estimate is FlowDevice's, but leaves the work to the caller, and reports false, if the
-// device cannot do it. An error ends the job.
+// device cannot do it or has no memory left for it. An error ends the job.
 func (e *FlowEstimator) Estimate(a, b warp.Guide) (f *Flow, done bool, err error) {
 	if e.without || e.device.lost() {
 		return nil, false, nil
@@ -60,12 +60,17 @@ func (e *FlowEstimator) Estimate(a, b warp.Guide) (f *Flow, done bool, err error
 		case errors.Is(err, errors.ErrUnsupported):
 			e.without = true
 			return nil, false, nil
+		case errors.Is(err, cuda.ErrOutOfMemory):
+			return nil, false, nil // there may be some for the next one
 		case err != nil:
 			return nil, false, e.device.fault(err)
 		}
 		e.open = open
 	}
 	there, err := e.open.Estimate(a, b)
+	if errors.Is(err, cuda.ErrOutOfMemory) {
+		return nil, false, nil
+	}
 	if err != nil {
 		return nil, false, e.device.fault(err)
 	}

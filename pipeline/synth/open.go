@@ -131,7 +131,7 @@ func openDevices(p Params, count int) (Synthesizer, error) {
 	list, errs := make([]Device, len(ordinals)), make([]error, len(ordinals))
 	var opening sync.WaitGroup
 	for i, n := range ordinals { // at once, because each takes tenths of a second
-		opening.Go(func() { list[i], errs[i] = openNumber(p.Warp, n, len(ordinals) > 1) })
+		opening.Go(func() { list[i], errs[i] = openNumber(&p, n, len(ordinals) > 1) })
 	}
 	opening.Wait()
 	if err := cmp.Or(errs...); err != nil {
@@ -146,16 +146,17 @@ func openDevices(p Params, count int) (Synthesizer, error) {
 }
 
 // openNumber opens the device with the number n, which its name tells if there are several.
-func openNumber(p warp.Params, n int, several bool) (Device, error) {
+func openNumber(p *Params, n int, several bool) (Device, error) {
 	gpu, err := cuda.Open(n)
 	if err != nil {
 		return nil, err
 	}
+	gpu.LimitMemory(p.DeviceMemory)
 	name := gpu.Info().Name
 	if several {
 		name = fmt.Sprintf("%s (device %d)", name, n)
 	}
-	return OpenDevice(p, gpu, name)
+	return OpenDevice(p.Warp, gpu, name)
 }
 
 // Device makes frames of one interval after another. All calls but Load, Has and Flow come from one

@@ -39,7 +39,10 @@ type Params struct {
 	Backend Backend
 	// Devices are the numbers of the CUDA devices to use; nil for the first.
 	Devices []int
-	Policy  FaultPolicy
+	// DeviceMemory is how much memory to use on each device, in bytes, beside its context; 0 for
+	// what is free.
+	DeviceMemory int64
+	Policy       FaultPolicy
 	Log     *slog.Logger
 }
 

@@ -22,6 +22,21 @@ func Devices(list string) ([]int, error) {
 	return devices, nil
 }
 
+// Memory reads --device-memory: a number of bytes, or of MiB or GiB.
+func Memory(text string) (bytes int64, err error) {
+	number, unit := text, int64(1)
+	for suffix, u := range map[string]int64{"M": 1 << 20, "G": 1 << 30} {
+		if n, ok := strings.CutSuffix(text, suffix); ok {
+			number, unit = n, u
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(v > 0 && v*float64(unit) <= 1<<50) {
+		return 0, fault.New(fault.Usage, "--device-memory %q: want bytes, or MiB or GiB as in 700M or 1.5G", text)
+	}
+	return int64(v * float64(unit)), nil
+}
+
 // Size reads --size: a picture's size in samples.
 func Size(text string) (width, height int, err error) {
 	w, h, ok := strings.Cut(text, "x")

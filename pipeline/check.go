@@ -144,6 +144,10 @@ func (t *Timing) check() error {
 		return fault.New(fault.Usage, "Timing.Slow %s: must be positive", t.Slow.RatString())
 	case t.Shutter != nil && (t.Shutter.Sign() < 0 || t.Shutter.Cmp(big.NewRat(1, 1)) > 0):
 		return fault.New(fault.Usage, "Timing.Shutter: want an angle from 0 to %d", timeline.MaxAngle)
+	case t.ShutterPhase != nil && new(big.Rat).Abs(t.ShutterPhase).Cmp(big.NewRat(1, 1)) > 0:
+		return fault.New(fault.Usage, "Timing.ShutterPhase: want an angle from -%d to %[1]d", timeline.MaxAngle)
+	case t.ShutterSamples != 0 && (t.ShutterSamples < 2 || t.ShutterSamples > timeline.MaxSamples):
+		return fault.New(fault.Usage, "Timing.ShutterSamples %d: want from 2 to %d", t.ShutterSamples, timeline.MaxSamples)
 	case t.blurs() && t.KeepTimestamps:
 		return fault.New(fault.Usage, "Timing.Shutter needs frames of one length; leave out Timing.KeepTimestamps")
 	case t.Fit != nil && t.Fit.Sign() <= 0:
@@ -156,6 +160,11 @@ func (t *Timing) check() error {
 
 // blurs reports whether frames are the mean of several moments.
 func (t *Timing) blurs() bool { return t.Shutter != nil && t.Shutter.Sign() > 0 }
+
+// shutter returns the exposures of frames.
+func (t *Timing) shutter() timeline.Shutter {
+	return timeline.Shutter{Open: t.Shutter, Phase: t.ShutterPhase, Samples: int64(t.ShutterSamples)}
+}
 
 func (s *Synthesis) settle() {
 	s.Mode = cmp.Or(s.Mode, warp.Project)

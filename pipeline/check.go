@@ -81,13 +81,13 @@ func (o *Options) confine() (files confine.Dir, err error) {
 			return files, fault.New(fault.Usage, "Synthesis.Flow: Compute.Confine: %w", err)
 		}
 	}
-	if m := o.Synthesis.Matte; m != "" && o.confine.On() {
-		check := o.confine.Check
+	if m := o.Synthesis.Matte; m != "" && files.On() {
+		check := files.Check
 		if media.IsSequence(m) {
-			check, m = o.confine.CheckTree, filepath.Dir(m)
+			check, m = files.CheckTree, filepath.Dir(m)
 		}
 		if err := check(m); err != nil {
-			return fault.New(fault.Usage, "Synthesis.Matte: Compute.Confine: %w", err)
+			return files, fault.New(fault.Usage, "Synthesis.Matte: Compute.Confine: %w", err)
 		}
 	}
 	if o.Synthesis.FlowCache == "" {
@@ -159,6 +159,10 @@ func (t *Timing) check() error {
 		return fault.New(fault.Usage, "Timing.Slow %s: must be positive", t.Slow.RatString())
 	case t.Shutter != nil && (t.Shutter.Sign() < 0 || t.Shutter.Cmp(big.NewRat(1, 1)) > 0):
 		return fault.New(fault.Usage, "Timing.Shutter: want an angle from 0 to %d", timeline.MaxAngle)
+	case t.ShutterPhase != nil && new(big.Rat).Abs(t.ShutterPhase).Cmp(big.NewRat(1, 1)) > 0:
+		return fault.New(fault.Usage, "Timing.ShutterPhase: want an angle from -%d to %[1]d", timeline.MaxAngle)
+	case t.ShutterSamples != 0 && (t.ShutterSamples < 2 || t.ShutterSamples > timeline.MaxSamples):
+		return fault.New(fault.Usage, "Timing.ShutterSamples %d: want from 2 to %d", t.ShutterSamples, timeline.MaxSamples)
 	case t.blurs() && t.KeepTimestamps:
 		return fault.New(fault.Usage, "Timing.Shutter needs frames of one length; leave out Timing.KeepTimestamps")
 	case t.Fit != nil && t.Fit.Sign() <= 0:
@@ -171,6 +175,11 @@ func (t *Timing) check() error {
 
 // blurs reports whether frames are the mean of several moments.
 func (t *Timing) blurs() bool { return t.Shutter != nil && t.Shutter.Sign() > 0 }
+
+// shutter returns the exposures of frames.
+func (t *Timing) shutter() timeline.Shutter {
+	return timeline.Shutter{Open: t.Shutter, Phase: t.ShutterPhase, Samples: int64(t.ShutterSamples)}
+}
 
 func (s *Synthesis) settle() {
 	s.Mode = cmp.Or(s.Mode, warp.Project)

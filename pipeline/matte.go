@@ -15,7 +15,7 @@ import (
 )
 
 // mattes returns what opens the mattes of Synthesis.Matte; nil for none.
-func (o *Options) mattes() func(context.Context) stages.Mattes {
+func (o *Settled) mattes() func(context.Context) stages.Mattes {
 	if o.Synthesis.Matte == "" {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (o *Options) mattes() func(context.Context) stages.Mattes {
 // mattes reads the pictures of Synthesis.Matte forward, and opens it anew for an earlier time.
 type mattes struct {
 	ctx     context.Context
-	options *Options
+	options *Settled
 
 	reader *media.Reader // nil before the first one is opened
 	clock  *timeline.Clock
@@ -65,7 +65,7 @@ func (m *mattes) seek(at *big.Rat) error {
 // open opens the file at the last picture at or before a time, nil for its start.
 func (m *mattes) open(at *big.Rat) (err error) {
 	o := m.options
-	r := media.ReaderOptions{Threads: o.Compute.Threads, From: media.Start{At: at}, Log: o.Hooks.Log, Confine: o.confine}
+	r := media.ReaderOptions{Threads: o.Compute.Threads, From: media.Start{At: at}, Log: o.Hooks.Log, Confine: o.files}
 	if media.IsSequence(o.Synthesis.Matte) {
 		r.Rate = o.Input.Rate
 	}

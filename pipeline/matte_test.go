@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/internal/cliptest"
 	"retime/pipeline/fault"
-	"retime/pipeline/internal/cliptest"
 	"retime/testdata/scene"
 	"retime/warp"
 )
@@ -75,8 +75,7 @@ func TestMattesAreFound(t *testing.T) {
 		{filepath.Join(dir, "m%03d.png"), 0, func(k int64) int { return 10 * int(min(k, 23)) }},
 		{still, 0, func(int64) int { return 50 }},
 	} {
-		o := Options{Input: Input{File: "a", Rate: big.NewRat(24, 1)}, Synthesis: Synthesis{Matte: c.name}}
-		must(t, o.Settle())
+		o := settled(t, Options{Input: Input{File: "a", Rate: big.NewRat(24, 1)}, Synthesis: Synthesis{Matte: c.name}})
 		m := o.mattes()(context.Background())
 		for _, k := range []int64{0, 1, 2, 9, 10, 4, 22, 23, 24, 40, 0, 17} {
 			got, err := m.At(big.NewRat(k, 24))

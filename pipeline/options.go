@@ -73,6 +73,12 @@ type Timing struct {
 	// shutter is open: the frame is the mean of what is shown then, around its time.
 	// Nil or 0 for frames of one moment.
 	Shutter *big.Rat
+	// ShutterPhase is when the shutter opens, as a share of an output frame's time after the frame's
+	// time, from -1 to 1; nil for half of Shutter before it.
+	ShutterPhase *big.Rat
+	// ShutterSamples is how many moments a frame is the mean of, from 2 to timeline.MaxSamples; 0 for
+	// four for each source frame that the shutter covers, from 8 to 64.
+	ShutterSamples int
 	// Audio describes what becomes of sound if the time changes; StretchAudio by default.
 	Audio media.Audio
 }

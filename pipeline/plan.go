@@ -75,7 +75,7 @@ func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
 	} else {
 		source = p.Rate
 	}
-	p.Lay(timeline.Spacing{Origin: origin, End: end, Shutter: o.Timing.Shutter, Source: source, Keep: o.Timing.KeepTimestamps, TimeBase: v.TimeBase})
+	p.Lay(timeline.Spacing{Origin: origin, End: end, Shutter: o.Timing.shutter(), Source: source, Keep: o.Timing.KeepTimestamps, TimeBase: v.TimeBase})
 	return p, nil
 }
 

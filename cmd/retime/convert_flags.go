@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/big"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -84,6 +85,11 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "shutter", arg: "ANGLE", usage: "motion blur of a shutter with this opening angle, such as 180\n" +
 			"0 to 360 degrees.", heading: timeHeading,
 			option: "Timing.Shutter", verbs: conversions, Value: optional(&t.Shutter, timeline.ParseShutter)},
+		{name: "shutter-phase", arg: "ANGLE", usage: "angle after the frame's time at which the shutter opens (default half open before)\n" +
+			"-360 to 360 degrees: with --shutter 180, -90 is the default, 0 opens at the frame's time and -180 closes then.", heading: timeHeading,
+			option: "Timing.ShutterPhase", verbs: conversions, Value: optional(&t.ShutterPhase, timeline.ParseShutterPhase)},
+		{name: "shutter-samples", arg: "N", usage: "moments of which a frame is the mean: 2 to 256, auto", heading: timeHeading,
+			option: "Timing.ShutterSamples", verbs: conversions, Value: parsed(&t.ShutterSamples, "auto", parseSamples)},
 		{name: "audio", arg: "HOW", usage: "sound at another speed: stretch (at its pitch), keep, drop", heading: timeHeading, option: "Timing.Audio",
 			verbs: conversions, values: []string{"stretch", "keep", "drop"}, Value: word(&t.Audio)},
 		{name: "from", arg: "TIME", usage: "trim: begin here; seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, option: "Timing.From",
@@ -166,7 +172,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb, Value: word(&out.VideoCodec)},
 		{name: "crf", arg: "N", usage: "constant rate factor: lower is better and larger (default 16 for libx264)", heading: commonHeading, option: "Output.CRF",
 			verbs: conversions | restoreVerb, Value: pointed(&out.CRF, parseInt)},
-		{name: "start-number", arg: "N", usage: "number of the first picture of a sequence: -o frames/%05d.png (default the input's, or 1)", heading: outputHeading, option: "Output.StartNumber",
+		{name: "start-number", arg: "N", usage: "number of the first picture: -o frames/%05d.png (default the input's, or 1)", heading: outputHeading, option: "Output.StartNumber",
 			verbs: conversions, Value: pointed(&out.StartNumber, parseInt)},
 		{name: "vopt", arg: "KEY=VALUE", usage: "option of the video encoder, such as preset=slow; repeatable", heading: outputHeading, option: "Output.VideoOptions",
 			verbs: conversions | restoreVerb, Value: &pairs{&out.VideoOptions, "--vopt"}},
@@ -224,6 +230,18 @@ func flowRead(m pipeline.FlowMethod) []string {
 		return []string{pattern}
 	}
 	return nil
+}
+
+// parseSamples reads how many moments a frame is the mean of; 0 for auto.
+func parseSamples(text string) (int, error) {
+	if text == "auto" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 2 || n > timeline.MaxSamples {
+		return 0, fault.New(fault.Usage, "--shutter-samples %q: want from 2 to %d, or auto", text, timeline.MaxSamples)
+	}
+	return n, nil
 }
 
 // parseInputRate reads the rate of an input without timestamps.

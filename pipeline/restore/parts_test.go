@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"retime/frame"
-	"retime/pipeline/internal/cliptest"
+	"retime/internal/cliptest"
 	"retime/testdata/scene"
 )
 

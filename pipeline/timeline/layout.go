@@ -70,7 +70,7 @@ func (c *Constant) First() int64 { return c.first }
 // End is the number after the last frame's; Endless if that is not known.
 func (c *Constant) End() int64 { return c.frames }
 
-// Middle is the moment of the frame itself, which an Exposed frame has in its middle.
+// Middle is the moment of the frame itself.
 func (c *Constant) Middle(k int64) *big.Rat { return c.Moment(k) }
 
 // Subframes is 1.
@@ -103,17 +103,17 @@ func (c *Constant) moment(t *big.Rat) *big.Rat {
 }
 
 // FirstFrom returns the number of the first frame that shows moment m or a later one.
-func (c *Constant) FirstFrom(m *big.Rat) int64 { return c.firstFrom(m, 1, c.Moment) }
+func (c *Constant) FirstFrom(m *big.Rat) int64 { return c.firstFrom(m, 1, 1, c.Moment) }
 
 // firstFrom looks for the first frame, of so many subframes, that shows m. Moments are
-// less than a frame off, and the inverse of a curve is a little early.
-func (c *Constant) firstFrom(m *big.Rat, subframes int64, moment func(int64) *big.Rat) int64 {
+// less than some frames off, and the inverse of a curve is a little early.
+func (c *Constant) firstFrom(m *big.Rat, subframes, off int64, moment func(int64) *big.Rat) int64 {
 	source := m
 	if c.run.Backward {
 		source = new(big.Rat).Neg(m)
 	}
-	k := min(max((c.Count(source)-1)*subframes, c.first), c.frames)
-	n := min(3*subframes+1, c.frames-k)
+	k := min(max((c.Count(source)-off)*subframes, c.first), c.frames)
+	n := min((2*off+1)*subframes+1, c.frames-k)
 	return k + int64(sort.Search(int(n), func(i int) bool { return moment(k+int64(i)).Cmp(m) >= 0 }))
 }
 
@@ -160,12 +160,28 @@ func standing(k, end int64) []Slot {
 }
 
 // Exposed lays frames at a constant rate of which each consists of subframes evenly
-// spread over the time for which a shutter is open, whose middle is the frame's time.
+// spread over the time for which a shutter is open.
 type Exposed struct {
 	Constant
-	open *big.Rat // seconds of the output
-	each int64    // subframes of a frame
+	open  *big.Rat // seconds of the output
+	shift *big.Rat // from the frame's time to the middle of that time, in seconds of the output
+	each  int64    // subframes of a frame
 }
+
+// Shutter describes the exposures of frames.
+type Shutter struct {
+	// Open is the share of a frame's time for which the shutter is open, from 0 to 1; nil or 0 for
+	// frames of one moment.
+	Open *big.Rat
+	// Phase is when it opens, as a share of a frame's time after the frame's, from -1 to 1; nil for half
+	// of Open before it, so that the frame's time is the middle.
+	Phase *big.Rat
+	// Samples is how many subframes a frame is the mean of; 0 for Subframes of the source.
+	Samples int64
+}
+
+// MaxSamples is the largest number of subframes.
+const MaxSamples = 256
 
 // MaxAngle is a shutter that never closes, in degrees.
 const MaxAngle = 360
@@ -190,6 +206,7 @@ func (e *Exposed) Shown(s Slot) *big.Rat { return e.offset(s.Index / e.each) }
 // Moment returns the moment that subframe k shows.
 func (e *Exposed) Moment(k int64) *big.Rat {
 	v := e.time(k / e.each)
+	v.Add(v, e.shift)
 	// (2j + 1 - n) / 2n of the exposure, j of n.
 	v.Add(v, new(big.Rat).Mul(e.open, big.NewRat(2*(k%e.each)+1-e.each, 2*e.each)))
 	if begin := Later(e.start, e.run.Begin); v.Cmp(begin) < 0 {
@@ -199,6 +216,12 @@ func (e *Exposed) Moment(k int64) *big.Rat {
 		v.Set(e.end)
 	}
 	return e.moment(v)
+}
+
+// Middle is the moment in the middle of frame k's exposure.
+func (e *Exposed) Middle(k int64) *big.Rat {
+	v := e.time(k)
+	return e.moment(v.Add(v, e.shift))
 }
 
 // subframeRange is the Constant whose numbers count subframes.
@@ -213,7 +236,7 @@ func (e *Exposed) subframeRange() *Constant {
 
 // FirstFrom returns the number of the first subframe that shows moment m or a later one.
 func (e *Exposed) FirstFrom(m *big.Rat) int64 {
-	return e.subframeRange().firstFrom(m, e.each, e.Moment)
+	return e.subframeRange().firstFrom(m, e.each, 2, e.Moment)
 }
 
 // Between returns the subframes from number k on that lie before b.

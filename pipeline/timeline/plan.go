@@ -19,7 +19,8 @@ type Plan struct {
 	Unit   *big.Rat // of the output's timestamps if the source's are kept, else nil
 	Begin  *big.Rat // time of the curve that the output begins with
 
-	source *big.Rat // the source's rate, by which exposures are divided; nil for given times
+	source  *big.Rat // the source's rate, by which exposures are divided; nil for given times
+	shutter Shutter
 }
 
 // Pass is a part of the source that is played in one direction.
@@ -46,10 +47,8 @@ type Spacing struct {
 	// Origin is when the first frame stands on the source's clock, and End when the
 	// source ends; nil if that is not known.
 	Origin, End *big.Rat
-	// Shutter is the share of a frame's time for which the shutter is open; nil or 0 for
-	// frames of one moment.
-	Shutter *big.Rat
-	Source  *big.Rat // the source's rate
+	Shutter     Shutter
+	Source      *big.Rat // the source's rate
 	// Keep keeps the source's timestamps, whose unit is TimeBase.
 	Keep     bool
 	TimeBase *big.Rat
@@ -81,17 +80,24 @@ func (p *Plan) exposed(c *Constant, share *big.Rat) Layout {
 	if share == nil || share.Sign() == 0 {
 		return c
 	}
-	open := new(big.Rat).Quo(share, p.Rate)
+	open, shift := new(big.Rat).Quo(share, p.Rate), new(big.Rat)
+	if phase := p.shutter.Phase; phase != nil {
+		shift.Add(shift.Quo(phase, p.Rate), new(big.Rat).Mul(open, big.NewRat(1, 2)))
+	}
 	spent := open
 	if slow := p.Curve.Line(); slow != nil {
 		spent = new(big.Rat).Quo(open, slow)
 	}
-	return &Exposed{*c, open, Subframes(spent, p.source)}
+	each := p.shutter.Samples
+	if each == 0 {
+		each = Subframes(spent, p.source)
+	}
+	return &Exposed{Constant: *c, open: open, shift: shift, each: each}
 }
 
 // Lay sets the passes of p, whose clock, rate, curve and To are set, and its total.
 func (p *Plan) Lay(s Spacing) {
-	p.source = s.Source
+	p.source, p.shutter = s.Source, s.Shutter
 	var last *Constant
 	first := int64(0)
 	for _, run := range p.Curve.Runs() {
@@ -111,7 +117,7 @@ func (p *Plan) Lay(s Spacing) {
 			pass.Stop = pass.Moment(new(big.Rat).Set(run.To))
 		}
 		last = &c
-		if pass.Layout = p.exposed(&c, s.Shutter); s.Keep {
+		if pass.Layout = p.exposed(&c, s.Shutter.Open); s.Keep {
 			pass.Layout = &Kept{c, p.Curve.Line()}
 		}
 		p.Passes = append(p.Passes, pass)

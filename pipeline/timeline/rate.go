@@ -53,6 +53,20 @@ func ParseShutter(s string) (*big.Rat, error) {
 	return v.Quo(v, big.NewRat(MaxAngle, 1)), nil
 }
 
+// ParseShutterPhase reads an angle from -360 to 360 degrees and returns its share of the circle, from
+// -1 to 1. Errors are fault.Usage.
+func ParseShutterPhase(s string) (*big.Rat, error) {
+	size, negative := strings.CutPrefix(s, "-")
+	v, err := ParseShutter(size)
+	if err != nil {
+		return nil, fault.New(fault.Usage, "shutter phase %q: want an angle from -%d to %[2]d", s, MaxAngle)
+	}
+	if negative {
+		v.Neg(v)
+	}
+	return v, nil
+}
+
 // maxDigits bounds numbers on the command line, so that none takes long to
 // read or compute with.
 const maxDigits = 18

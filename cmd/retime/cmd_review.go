@@ -20,12 +20,14 @@ import (
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/restore"
 )
 
 // ReviewOptions holds the flags of review.
 type ReviewOptions struct {
 	ConvertOptions
 	globs  []string
+	list   string // of a restoration
 	noOpen bool
 }
 
@@ -34,6 +36,7 @@ func (o *ReviewOptions) AddFlags(f *pflag.FlagSet) {
 	o.setDefaults()
 	declare(f, []flag{
 		{name: "no-open", usage: "print the address, and open no browser", heading: commonHeading, role: roleProgram, Value: boolean(&o.noOpen)},
+		{name: "list", arg: "FILE", usage: "review the findings in this list of restore, and save what you decide there", heading: commonHeading, role: roleFiles, Value: word(&o.list)},
 		{name: "glob", arg: "PATTERN", usage: "clips of the directory; repeatable (default all that look like video)", heading: commonHeading, role: roleFiles, Value: texts(&o.globs)},
 	})
 	o.addFlags(f, reviewVerb)
@@ -59,7 +62,8 @@ files that --decisions, --static-mask and --curve read. The page shows the comma
 that makes the same frames. review ends with Ctrl-C, or when the last tab has been
 closed for a minute: docs/review.md.`,
 		Example: `  retime review in.mp4 out.mp4 --fps 60
-  retime review clips --slow 4 -o slow`,
+  retime review clips --slow 4 -o slow
+  retime review tape.mkv --list damage.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return fault.New(fault.Usage, "want an input and at most one output, or a directory; see retime review --help")
@@ -87,6 +91,8 @@ func runReview(ctx context.Context, o ReviewOptions, args []string, flags *pflag
 	}
 	info, err := os.Stat(args[0])
 	switch {
+	case o.list != "":
+		opt.Restoration, err = o.restoration(args, flags)
 	case err == nil && info.IsDir():
 		opt.Batch = args[0]
 		opt.Clips, err = o.directory(args, flags)
@@ -125,6 +131,30 @@ func (o *ReviewOptions) clip(args []string, flags *pflag.FlagSet) (review.Clip, 
 		return review.Clip{}, fault.New(fault.Usage, "a review needs files as input and output, not %q and %q", args[0], out)
 	}
 	return newReviewClip(one, args[0], flags)
+}
+
+// restoration returns the restoration that the command line names.
+func (o *ReviewOptions) restoration(args []string, flags *pflag.FlagSet) (*review.Restoration, error) {
+	one := o.ConvertOptions
+	if len(args) == 2 {
+		one.Output.File = args[1]
+	} else if one.Output.File == "" {
+		one.Output.File = nextTo(args[0], "-restored")
+	}
+	if !flags.Changed("preset") {
+		one.Synthesis.Preset = "" // as restore has it
+	}
+	in, err := one.confinement()
+	if err != nil {
+		return nil, err
+	}
+	if err := in.Check(o.list); err != nil {
+		return nil, fault.New(fault.Usage, "review: --confine: %w", err)
+	}
+	r := &review.Restoration{List: o.list, Flags: givenFlags(flags)}
+	r.Options.MaxRun = restore.DefaultMaxRun
+	r.Options.Convert, err = one.options(args[0])
+	return r, err
 }
 
 // newReviewClip returns the clip of a conversion. The page reads and writes the files of edits

@@ -21,33 +21,21 @@ type restoration struct {
 // restore writes o's output with the repairs, from an input whose frames have the
 // timestamps stamps. If smart is set, it copies the packets that no repair changes.
 func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps []int64, smart bool) (*pipeline.Report, error) {
-	t := &o.Timing
-	switch {
-	case t.Rate.Value != nil || t.Slow != nil || t.Fit != nil || t.From != nil || t.To != nil || t.Curve != nil || t.Shutter != nil,
-		o.Synthesis.Duplicates == pipeline.RetimeDuplicates:
-		return nil, fault.New(fault.Usage, "repairs do not change the timing; convert before or after")
-	case o.Output.File == "":
+	open := (*pipeline.Settled).Open
+	if smart {
+		open = (*pipeline.Settled).OpenPackets
+	}
+	if o.Output.File == "" {
 		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
-	t.KeepTimestamps = true
-	settled, err := o.Settle()
-	if err != nil {
-		return nil, err
-	}
-	open := settled.Open
-	if smart {
-		open = settled.OpenPackets
-	}
-	clip, err := open(ctx)
+	clip, err := openClip(ctx, o, open)
 	if err != nil {
 		return nil, err
 	}
 	defer clip.Close()
-	video := clip.Source.Video()
-	if err := repairs.check(video); err != nil {
+	if err := repairs.check(clip.Source.Video()); err != nil {
 		return nil, err
 	}
-	clip.Plan.Total, clip.Plan.Gap = video.Frames, nil // a gap may be long, because frames are missing
 	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err
@@ -58,6 +46,26 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 		return r.smartCopy(ctx, stamps, s)
 	}
 	return r.encode(ctx, s)
+}
+
+// openClip opens a clip whose frames keep their times.
+func openClip(ctx context.Context, o pipeline.Options, open func(*pipeline.Settled, context.Context) (*pipeline.Clip, error)) (*pipeline.Clip, error) {
+	t := &o.Timing
+	switch {
+	case t.Rate.Value != nil || t.Slow != nil || t.Fit != nil || t.From != nil || t.To != nil || t.Curve != nil || t.Shutter != nil,
+		o.Synthesis.Duplicates == pipeline.RetimeDuplicates:
+		return nil, fault.New(fault.Usage, "repairs do not change the timing; convert before or after")
+	}
+	t.KeepTimestamps = true
+	settled, err := o.Settle()
+	if err != nil {
+		return nil, err
+	}
+	clip, err := open(settled, ctx)
+	if err == nil {
+		clip.Plan.Total, clip.Plan.Gap = clip.Source.Video().Frames, nil // a gap may be long, because frames are missing
+	}
+	return clip, err
 }
 
 // encode makes and encodes all frames.

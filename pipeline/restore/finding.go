@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 )
@@ -145,6 +146,9 @@ type Finding struct {
 	Time float64
 	// Region is the damaged part of the pictures; nil for all of them.
 	Region *Region
+	// Method is how the frames are made: pipeline.Interpolated, Blended, Nearest, or FromSource for the sound frame
+	// before; empty to leave it to the restoration.
+	Method pipeline.Method
 	// Insert is the number of frames to insert after Last. If it is above 0, the
 	// frames from First to Last are sound.
 	Insert int
@@ -269,6 +273,9 @@ func (f Finding) String() string {
 	if f.Region != nil && f.Region.Mask.Width == 0 {
 		r := f.Region
 		line += fmt.Sprintf("  region=%d,%d,%d,%d", r.X, r.Y, r.Width, r.Height)
+	}
+	if f.Method != "" {
+		line += "  method=" + string(f.Method)
 	}
 	if f.Insert > 0 {
 		line += fmt.Sprintf("  insert=%d", f.Insert)

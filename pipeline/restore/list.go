@@ -4,14 +4,16 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 )
 
 // ListHeader explains the columns of a list to its editor.
-const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h or insert=N
+const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h, method=M or insert=N
 # Delete a line to leave its frames as they are; add lines for others. Only the
 # first column is needed: a number from 0, a time, a timecode, or two of them with a dash,
 # each with .t or .b behind it for the top or the bottom field alone.
@@ -38,6 +40,7 @@ const maxFindings = 1 << 20
 //	133-135    repeated
 //	0:06.25    garbled                    region=10,20,100,50
 //	200        gap       1.000  8.333333  insert=2
+//	210        black     1.000  8.750000  method=nearest
 //
 // The first column names a frame, or the first and the last of several, by number from 0, time or
 // timecode, or one field of them, as ParsePlace reads it; the others are optional. Score and time only inform the reader. With insert, frames are
@@ -94,7 +97,7 @@ func parseLine(fields []string) (f Finding, err error) {
 				return f, err
 			}
 		default:
-			return f, fmt.Errorf("%q: want frames, kind, score, time, and region= or insert=", text)
+			return f, fmt.Errorf("%q: want frames, kind, score, time, and region=, method= or insert=", text)
 		}
 	}
 	if f.Insert > 0 && f.First.Field != BothFields {
@@ -106,14 +109,27 @@ func parseLine(fields []string) (f Finding, err error) {
 	return f, nil
 }
 
+// methods are the ways to make a frame that a list may choose.
+var methods = []pipeline.Method{pipeline.Interpolated, pipeline.Blended, pipeline.Nearest, pipeline.FromSource}
+
+// Kinds returns the kinds of damage that a list may name.
+func Kinds() []Kind { return slices.Clone(kinds) }
+
+// Repaired reports whether Run makes frames for f.
+func (f Finding) Repaired() bool { return f.repairs() }
+
 func (f *Finding) set(key, value string) (err error) {
 	switch key {
 	case "region":
 		f.Region, err = parseRectangle(value)
+	case "method":
+		if f.Method = pipeline.Method(value); !slices.Contains(methods, f.Method) {
+			err = fmt.Errorf("method %q: choose from interpolated, blend, nearest, source", value)
+		}
 	case "insert":
 		f.Insert, err = parseCount(value)
 	default:
-		err = fmt.Errorf("%q: want region= or insert=", key)
+		err = fmt.Errorf("%q: want region=, method= or insert=", key)
 	}
 	return err
 }

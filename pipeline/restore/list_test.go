@@ -39,7 +39,7 @@ func TestListFaults(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"x", `frame "x"`}, {"-5", `frame ""`}, {"5-3", "before the beginning"}, {"5-0:07", "both"}, {"5-0:0:0:7", "both"}, {"0:7-0:0:0:7", "both"}, {"0:0:0:7:1", "time"}, {"99:0:0;7", "timecode"}, {"1 purple", "purple"}, {"1 black 2", "score"},
 		{"1 black NaN", "score"}, {"1 black 1 -3", "time"}, {"1 black 1 1 1", "want frames"}, {"1 region=1,2,3", "region"}, {"1 region=1,2,0,4", "region"},
-		{"1 insert=0", "frames"}, {"1 size=3", "region= or insert="}, {"1 insert=1 region=0,0,1,1", "no region"}, {"99999999999999999999", "frame"},
+		{"1 insert=0", "frames"}, {"1 size=3", "method= or insert="}, {"1 insert=1 region=0,0,1,1", "no region"}, {"99999999999999999999", "frame"},
 	} {
 		_, err := ParseList(strings.NewReader("# head\n\n" + c.line + "\n"))
 		if err == nil || fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "line 3: ") || !strings.Contains(err.Error(), c.want) {

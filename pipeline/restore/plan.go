@@ -34,6 +34,16 @@ type picture struct {
 	to    int64 // number of the part after its last
 }
 
+// decisions returns how the findings want their pictures made.
+func (p *repairPlan) decisions() (list []pipeline.Decision) {
+	for k, m := range p.made {
+		if m.finding.Method != "" {
+			list = append(list, pipeline.Decision{Frame: k, Method: m.finding.Method})
+		}
+	}
+	return list
+}
+
 func (p *repairPlan) entry(m made, r pipeline.Record) Entry {
 	e := Entry{
 		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Region: m.finding.Region != nil, Field: m.field,

@@ -96,12 +96,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, err
 }
 
-func run(ctx context.Context, o Options) (*Report, error) {
+// settled checks o, and returns it with its defaults.
+func (o Options) settled() (Options, error) {
 	if o.MaxRun == 0 {
 		o.MaxRun = DefaultMaxRun
 	}
 	if o.MaxRun < 0 {
-		return nil, fault.New(fault.Usage, "Options.MaxRun %d: want 1 or more", o.MaxRun)
+		return o, fault.New(fault.Usage, "Options.MaxRun %d: want 1 or more", o.MaxRun)
 	}
 	if o.Convert.Synthesis.Preset == "" {
 		o.Convert.Synthesis.Preset = pipeline.Best
@@ -109,18 +110,26 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if o.Convert.Hooks.Log == nil {
 		o.Convert.Hooks.Log = slog.New(slog.DiscardHandler)
 	}
+	switch fields := o.Convert.Input.Deinterlace; {
+	case fields != pipeline.RefuseFields && fields != pipeline.IgnoreFields:
+		return o, fault.New(fault.Usage, "Input.Deinterlace %s: a restoration takes off alone", fields)
+	case fields == pipeline.IgnoreFields && o.FieldOrder != BothFields:
+		return o, fault.New(fault.Usage, "Options.FieldOrder restores fields, and Input.Deinterlace off frames; leave out one of them")
+	case o.FieldOrder != BothFields && o.FieldOrder != TopField && o.FieldOrder != BottomField:
+		return o, fault.New(fault.Usage, "Options.FieldOrder %s: choose from top, bottom", o.FieldOrder)
+	}
+	o.Convert.Input.SequenceGaps = o.MissingFromNumbering
+	return o, nil
+}
+
+func run(ctx context.Context, o Options) (*Report, error) {
+	o, err := o.settled()
+	if err != nil {
+		return nil, err
+	}
 	if len(o.Damage) == 0 && !o.Detect && !o.MissingFromNumbering {
 		return nil, fault.New(fault.Usage, "nothing to restore; name frames, or have damage looked for")
 	}
-	switch fields := o.Convert.Input.Deinterlace; {
-	case fields != pipeline.RefuseFields && fields != pipeline.IgnoreFields:
-		return nil, fault.New(fault.Usage, "Input.Deinterlace %s: a restoration takes off alone", fields)
-	case fields == pipeline.IgnoreFields && o.FieldOrder != BothFields:
-		return nil, fault.New(fault.Usage, "Options.FieldOrder restores fields, and Input.Deinterlace off frames; leave out one of them")
-	case o.FieldOrder != BothFields && o.FieldOrder != TopField && o.FieldOrder != BottomField:
-		return nil, fault.New(fault.Usage, "Options.FieldOrder %s: choose from top, bottom", o.FieldOrder)
-	}
-	o.Convert.Input.SequenceGaps = o.MissingFromNumbering
 	if o.Convert.Input.File == "-" {
 		name, remove, err := spool(ctx, o.Convert.Hooks.Log)
 		if err != nil {
@@ -153,6 +162,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		o.Convert.Hooks.Log.Warn("a run is too long to replace and is left alone; Options.MaxRun allows longer ones", "frames", fmt.Sprintf("%v-%v", f.First, f.Last))
 	}
 	convert := o.Convert
+	convert.Synthesis.Decisions = p.decisions()
 	passed, last := convert.Hooks.Record, int64(-1)
 	synthesized := map[int64]bool{} // frames of the output
 	convert.Hooks.Record = func(r pipeline.Record) {

@@ -53,6 +53,12 @@ func (s *Server) list() []listed {
 }
 
 func (s *Server) serveHome(w http.ResponseWriter, r *http.Request) {
+	if s.repairs != nil {
+		if err := s.repairs.servePage(w, r); err != nil {
+			s.refuse(w, r, err)
+		}
+		return
+	}
 	if s.options.Batch == "" {
 		http.Redirect(w, r, "/"+s.token+"/clip/0/", http.StatusSeeOther)
 		return

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,16 +15,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// axe-core finds no serious fault in any view, dark or light, wide or narrow.
-func TestPageIsAccessible(t *testing.T) {
+// accessible returns what checks a view of a page with axe-core, dark and light, wide and narrow.
+func accessible(t *testing.T, ctx context.Context) func(view string) {
+	t.Helper()
 	axe, err := os.ReadFile(filepath.Join("..", "..", "build", "axe-core-4.10.2", "axe.min.js"))
 	if err != nil {
 		t.Skip("needs axe-core; make test-page fetches it and runs this test")
 	}
-	clip := doubled(cutClip(t, 96, 64, 24))
-	s := serve(t, Options{Clips: []Clip{clip, clip}, Batch: "clips"})
-	ctx := browser(t, s)
-	check := func(view string) {
+	return func(view string) {
 		t.Helper()
 		for _, scheme := range []string{"dark", "light"} {
 			for _, width := range []int64{1360, 390} {
@@ -49,6 +48,14 @@ func TestPageIsAccessible(t *testing.T) {
 			}
 		}
 	}
+}
+
+// axe-core finds no serious fault in any view.
+func TestPageIsAccessible(t *testing.T) {
+	clip := doubled(cutClip(t, 96, 64, 24))
+	s := serve(t, Options{Clips: []Clip{clip, clip}, Batch: "clips"})
+	ctx := browser(t, s)
+	check := accessible(t, ctx)
 	// The policy of the page lets no script in but its own; axe comes from the debugger.
 	do(t, ctx, page.SetBypassCSP(true), chromedp.Navigate(s.URL()))
 	until(t, ctx, `document.querySelectorAll("#clips .pill").length == 2`)

@@ -37,6 +37,8 @@ type Options struct {
 	Clips []Clip
 	// Batch is the name of the directory that the clips are from; empty for a single clip.
 	Batch string
+	// Restoration is reviewed if there are no Clips; nil for none.
+	Restoration *Restoration
 	// Message puts an error of the library into the user's words; nil for its own.
 	Message func(error) string
 	Program string   // version of the program, which segments are bound to
@@ -52,6 +54,7 @@ type Server struct {
 	host    string // address and port
 	token   string
 	hub     *hub
+	repairs *repairs // nil without a restoration
 	listen  net.Listener
 	stop    context.CancelFunc
 	ctx     context.Context
@@ -69,7 +72,7 @@ type Server struct {
 // New opens a single clip, so that what hinders that is told at once, and listens on a free port
 // of the loopback address. Serve must follow.
 func New(o Options) (*Server, error) {
-	if len(o.Clips) == 0 {
+	if len(o.Clips) == 0 && o.Restoration == nil {
 		return nil, fault.New(fault.NoInput, "there is no clip to review")
 	}
 	if o.Message == nil {
@@ -88,12 +91,15 @@ func New(o Options) (*Server, error) {
 	s := &Server{options: o, listen: l, host: l.Addr().String(), token: newToken(), sessions: map[int]*session{}, known: map[int]*ratings{}, stores: map[int]*edits.Store{}, renderer: make(chan struct{}, 1)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.hub = newHub(o.Idle, s.idle)
-	if o.Batch == "" {
-		if _, err := s.session(0); err != nil {
-			l.Close()
-			s.stop()
-			return nil, err
-		}
+	if len(o.Clips) == 0 {
+		s.repairs, err = openRepairs(s.ctx, o.Restoration)
+	} else if o.Batch == "" {
+		_, err = s.session(0)
+	}
+	if err != nil {
+		l.Close()
+		s.stop()
+		return nil, err
 	}
 	return s, nil
 }
@@ -150,6 +156,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.mu.Unlock()
 	for _, c := range sessions {
 		c.close()
+	}
+	if s.repairs != nil {
+		s.repairs.close()
 	}
 	return err
 }
@@ -233,6 +242,9 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /clips", s.serveClips)
 	mux.HandleFunc("POST /render", s.serveRenderAll)
 	mux.HandleFunc("POST /cancel", s.serveCancelAll)
+	if s.repairs != nil {
+		s.repairRoutes(mux)
+	}
 	in := func(serve func(*session, http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			n, err := strconv.Atoi(r.PathValue("clip"))

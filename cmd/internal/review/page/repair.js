@@ -1,0 +1,114 @@
+// The findings of a restoration: each beside the frames that are made for it.
+
+import { get, post, Refused } from "./api.js";
+import { Kept, arrange, change, element } from "./list.js";
+import { listen } from "./keyboard.js";
+
+const $ = (id) => document.getElementById(id);
+let state = { items: [] }, at = 0, part = 0; // the finding, and its frame
+const lines = new Kept();
+
+const item = () => state.items[at];
+// count is how many frames a finding has, those to insert after it, or those that are missing.
+const adds = (i) => i.insert || (i.kind === "gap" || i.kind === "jump" ? i.missing : 0);
+const count = (i) => adds(i) || i.last - i.first + 1;
+const span = (i) => `${i.first === i.last ? `frame ${i.first}` : `frames ${i.first} to ${i.last}`}${i.field ? `, ${i.field} field` : ""}`;
+const clock = (s) => `${Math.floor(s / 60)}:${(s % 60).toFixed(3).padStart(6, "0")}`;
+const said = (i) => (i.rejected ? "rejected" : i.restored ? "accepted" : "open");
+
+function adopt(next) {
+  state = next;
+  at = Math.min(at, Math.max(state.items.length - 1, 0));
+  $("undo").disabled = !state.undo;
+  $("command").textContent = state.command;
+  $("none").hidden = state.items.length > 0;
+  change($("kind"), { disabled: !item() });
+  if (!$("kind").options.length) $("kind").append(...state.kinds.map((k) => element("option", { value: k, textContent: k })));
+  const shown = lines.all(state.items.map((_, k) => k), (k) => {
+    const b = element("button", { type: "button" }, element("b"), element("span"));
+    b.addEventListener("click", () => go(k));
+    return element("li", {}, b);
+  });
+  state.items.forEach((i, k) => {
+    const b = shown[k].firstChild;
+    change(b.firstChild, { textContent: `${clock(i.time)} ${i.kind}` });
+    change(b.lastChild, { textContent: `${span(i)}, score ${i.score.toFixed(2)}: ${said(i)}` });
+    b.className = said(i);
+  });
+  arrange($("findings"), shown);
+  show();
+}
+
+function show() {
+  const i = item();
+  for (const id of ["accept", "reject", "kind", "method", "back", "step"]) $(id).disabled = !i;
+  [...$("findings").children].forEach((li, k) => { if (k === at) li.firstChild.setAttribute("aria-current", "true"); else li.firstChild.removeAttribute("aria-current"); });
+  if (!i) { $("about").textContent = "no finding"; return; }
+  part = Math.min(part, count(i) - 1);
+  const added = adds(i), n = added ? i.last : i.first + part;
+  $("about").textContent = `${added ? `${part + 1} of ${added} frames after frame ${i.last}` : `frame ${n}`}, ${i.kind}, ${said(i)}${i.region ? `, ${i.region.Width}x${i.region.Height} at ${i.region.X},${i.region.Y}` : ""}`;
+  $("accept").setAttribute("aria-pressed", i.restored);
+  $("reject").setAttribute("aria-pressed", i.rejected);
+  $("kind").value = i.kind;
+  $("method").value = i.method;
+  $("back").disabled = part === 0;
+  $("step").disabled = part === count(i) - 1;
+  const picture = (id, query) => change($(id), { src: `picture?${query}&version=${state.version}` });
+  picture("before", `what=source&frame=${added ? i.last : Math.max(i.first - 1, 0)}`);
+  picture("after", `what=source&frame=${Math.min(i.last + 1, state.frames - 1)}`);
+  $("damaged").hidden = Boolean(added);
+  if (!added) picture("source", `what=source&frame=${n}`);
+  picture("made", `what=made&frame=${n}&index=${at}&inserted=${added ? part + 1 : 0}`);
+  $("how").textContent = i.rejected ? "As it would be made" : `Made${i.method ? `: ${$("method").selectedOptions[0].textContent}` : ""}`;
+}
+
+function go(k) {
+  if (k < 0 || k >= state.items.length) return;
+  at = k; part = 0;
+  $("findings").children[k].scrollIntoView({ block: "nearest" });
+  show();
+}
+function step(by) { if (item() && part + by >= 0 && part + by < count(item())) { part += by; show(); } }
+
+function complain(error) {
+  $("saved").textContent = "Not saved";
+  $("notice-text").textContent = error instanceof TypeError ? "retime review does not answer; start it again." : error.message;
+  $("notice-reload").hidden = !(error instanceof Refused && error.status === 409);
+  $("notice").hidden = false;
+}
+async function edit(what, value = "") {
+  if (!item() && what !== "undo" && what !== "reload") return;
+  $("saved").textContent = "Saving";
+  try {
+    adopt(await post("repairs", { do: what, index: at, value }));
+    $("saved").textContent = "Saved";
+    $("notice").hidden = true;
+  } catch (error) { complain(error); show(); }
+}
+// broken says why a picture did not come.
+for (const image of document.querySelectorAll(".pictures img")) image.addEventListener("error", async () => {
+  try { await get(image.getAttribute("src")); } catch (error) { if (error instanceof Refused) complain(error); }
+});
+
+$("accept").addEventListener("click", () => edit("accept"));
+$("reject").addEventListener("click", () => edit("reject"));
+$("kind").addEventListener("change", (e) => edit("kind", e.target.value));
+$("method").addEventListener("change", (e) => edit("method", e.target.value));
+$("undo").addEventListener("click", () => edit("undo"));
+$("back").addEventListener("click", () => step(-1));
+$("step").addEventListener("click", () => step(1));
+$("notice-close").addEventListener("click", () => { $("notice").hidden = true; });
+$("notice-reload").addEventListener("click", () => edit("reload"));
+const ways = ["", "interpolated", "blend", "nearest", "source"];
+listen({
+  n: () => go(at + 1), p: () => go(at - 1), ".": () => step(1), ",": () => step(-1), a: () => edit("accept"), r: () => edit("reject"), "Control+z": () => edit("undo"),
+  ...Object.fromEntries(ways.map((way, k) => [k, () => edit("method", way)])),
+}, () => $("single-keys").checked);
+
+try {
+  adopt(await get("repairs"));
+  $("saved").textContent = "";
+  document.body.dataset.ready = "true";
+} catch (error) { complain(error); }
+const events = new EventSource("events");
+events.addEventListener("bye", () => { events.close(); $("saved").textContent = "retime review has ended."; });

@@ -1,0 +1,220 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image/png"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"retime/cmd/internal/review/edits"
+	"retime/cmd/internal/review/frames"
+	"retime/frame"
+	"retime/internal/cliptest"
+	"retime/pipeline"
+	"retime/pipeline/media"
+	"retime/pipeline/restore"
+)
+
+const damageList = `# my own words
+3 black 0.980 0.125
+# rejected: 7 garbled 0.400 0.29
+10-11 repeated 0.700 0.4 region=4,4,40,30
+14 jump 0.900 0.6  # insert=2
+`
+
+// damaged serves a list of damage in a small clip.
+func damaged(t *testing.T) (*Restoration, *Server) {
+	t.Helper()
+	dir := t.TempDir()
+	r := &Restoration{List: filepath.Join(dir, "damage.txt"), Flags: []Flag{{"preset", "fast"}}}
+	r.Options.Convert = pipeline.Options{
+		Input:     pipeline.Input{File: cliptest.WriteScene(t, 96, 64, 20, 24, 1)},
+		Output:    pipeline.Output{File: filepath.Join(dir, "out.nut"), VideoCodec: "rawvideo"},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Fast},
+	}
+	if err := os.WriteFile(r.List, []byte(damageList), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return r, serve(t, Options{Restoration: r})
+}
+
+// A list keeps what is decided, and restore reads it as if it were written by hand.
+func TestRepairList(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "damage.txt")
+	if err := os.WriteFile(name, []byte(damageList), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := repairStore{name: name}
+	if err := s.load(); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []repairEdit{
+		{"reject", 0, ""}, {"accept", 1, ""}, {"kind", 1, "black"}, {"method", 2, "nearest"}, {"accept", 3, ""}, {"reject", 2, ""}, {"undo", 0, ""},
+	} {
+		if err := s.do(&e); err != nil {
+			t.Fatalf("%+v: %v", e, err)
+		}
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := restore.ParseList(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := restore.ParseList(strings.NewReader("7 black 0.4 0.29\n10-11 repeated 0.7 0.4 region=4,4,40,30 method=nearest\n14 jump 0.9 0.6 insert=2\n"))
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("restore reads\n%v, want\n%v (%v)", got, want, err)
+	}
+	again := repairStore{name: name}
+	if err := again.load(); err != nil || len(again.items) != 4 || !again.items[0].rejected || again.items[2].rejected {
+		t.Errorf("%v: the list comes back as %+v", err, again.items)
+	}
+	for _, e := range []repairEdit{{"kind", 0, "purple"}, {"method", 0, "motion"}, {"accept", 4, ""}, {"accept", -1, ""}, {"dance", 0, ""}} {
+		if err := s.do(&e); err == nil {
+			t.Errorf("%+v is taken", e)
+		}
+	}
+	if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, text) {
+		t.Errorf("a wrong edit changes the file: %v", err)
+	}
+	if err := os.WriteFile(name, []byte("5 black\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.do(&repairEdit{Do: "accept", Index: 0}); !errors.Is(err, edits.ErrElsewhere) {
+		t.Errorf("a changed file: %v", err)
+	}
+	if err := s.do(&repairEdit{Do: "reload"}); err != nil || len(s.items) != 1 {
+		t.Errorf("a changed file is read as %+v: %v", s.items, err)
+	}
+	s.name = filepath.Join(t.TempDir(), "none.txt")
+	if err := s.load(); err == nil || !strings.Contains(err.Error(), "--write-list") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// The page's pictures are those of the restoration that the list gives.
+func TestRepairPictures(t *testing.T) {
+	r, s := damaged(t)
+	o := r.Options
+	var err error
+	if o.Damage, err = restore.ParseList(strings.NewReader(damageList)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := restore.Run(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	var painter frames.Painter
+	defer painter.Close()
+	var want [][]byte
+	video := cliptest.Each(t, o.Convert.Output.File, func(f *frame.Frame, v media.Video) {
+		m, err := painter.Paint(f, v, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, slices.Clone(m.Pix))
+	})
+	for _, n := range []int{3, 10, 11} {
+		index := map[int]int{3: 0, 10: 2, 11: 2}[n]
+		answer, err := http.Get(fmt.Sprintf("%spicture?what=made&frame=%d&index=%d&inserted=0", s.URL(), n, index))
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("frame %d: %v, %v", n, answer, err)
+		}
+		picture, err := png.Decode(answer.Body)
+		answer.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range video.Width * video.Height {
+			x, y := i%video.Width, i/video.Width
+			if red, green, blue, _ := picture.At(x, y).RGBA(); byte(red>>8) != want[n][4*i] || byte(green>>8) != want[n][4*i+1] || byte(blue>>8) != want[n][4*i+2] {
+				t.Fatalf("frame %d differs from the output's at %d,%d", n, x, y)
+			}
+		}
+	}
+	for _, query := range []string{"what=made&frame=20&index=0&inserted=0", "what=made&frame=1&index=9&inserted=0", "what=other&frame=1", "what=source&frame=-1"} {
+		if answer, err := http.Get(s.URL() + "picture?" + query); err != nil || answer.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %v, %v", query, answer, err)
+		} else {
+			answer.Body.Close()
+		}
+	}
+}
+
+// A person goes through the findings by keyboard alone, and decides.
+func TestPageOfARestoration(t *testing.T) {
+	r, s := damaged(t)
+	ctx := browser(t, s)
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	loaded := func() {
+		t.Helper()
+		until(t, ctx, `document.body.dataset.ready == "true" && [...document.querySelectorAll(".pictures figure:not([hidden]) img")].every((i) => i.complete && i.naturalWidth == 96)`)
+	}
+	says := func(text string) {
+		t.Helper()
+		until(t, ctx, fmt.Sprintf(`document.getElementById("about").textContent.includes(%q)`, text))
+	}
+	loaded()
+	says("frame 3, black, accepted")
+	shoot(t, ctx, "repair")
+	do(t, ctx, chromedp.KeyEvent("r"))
+	says("frame 3, black, rejected")
+	do(t, ctx, chromedp.KeyEvent("n"), chromedp.KeyEvent("a"))
+	says("frame 7, garbled, accepted")
+	do(t, ctx, chromedp.KeyEvent("n"), chromedp.KeyEvent("."))
+	says("frame 11, repeated, accepted, 40x30 at 4,4")
+	do(t, ctx, chromedp.KeyEvent("4"))
+	until(t, ctx, `document.getElementById("method").value == "source" && document.getElementById("saved").textContent == "Saved"`)
+	do(t, ctx, chromedp.SetValue("#kind", "flash"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil))
+	says("frame 11, flash")
+	do(t, ctx, chromedp.KeyEvent("n"))
+	says("1 of 2 frames after frame 14, jump, open")
+	loaded()
+	do(t, ctx, chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("a"))
+	says("1 of 2 frames after frame 14, jump, accepted")
+	loaded()
+	text, err := os.ReadFile(r.List)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := restore.ParseList(bytes.NewReader(text))
+	want, _ := restore.ParseList(strings.NewReader("7 garbled 0.4 0.29\n10-11 flash 0.7 0.4 region=4,4,40,30 method=source\n14 jump 0.9 0.6 insert=2\n"))
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the list is\n%s", text)
+	}
+	if command := js[string](t, ctx, `document.getElementById("command").textContent`); !strings.Contains(command, "retime restore") || !strings.Contains(command, "--list "+r.List) {
+		t.Errorf("the command is %q", command)
+	}
+}
+
+// axe-core finds no serious fault, and every control can be reached with Tab.
+func TestPageOfARestorationIsAccessible(t *testing.T) {
+	_, s := damaged(t)
+	ctx := browser(t, s)
+	check := accessible(t, ctx)
+	do(t, ctx, page.SetBypassCSP(true), chromedp.Navigate(s.URL()))
+	until(t, ctx, `document.body.dataset.ready == "true" && document.getElementById("made").naturalWidth == 96`)
+	check("a restoration")
+	reached := map[string]bool{}
+	for range 25 {
+		do(t, ctx, chromedp.KeyEvent(kb.Tab))
+		reached[js[string](t, ctx, `(() => { const e = document.activeElement; return e.id || e.className || e.parentElement?.parentElement?.id || ""; })()`)] = true
+	}
+	for _, want := range []string{"pictures", "accept", "reject", "kind", "method", "single-keys"} {
+		if !reached[want] {
+			t.Errorf("Tab does not reach %s; it reaches %v", want, reached)
+		}
+	}
+}

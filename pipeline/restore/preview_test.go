@@ -1,0 +1,82 @@
+package restore
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"retime/frame"
+)
+
+// A preview shows the frames that a restoration makes, bit for bit, with the methods that the list chooses.
+func TestPreview(t *testing.T) {
+	const width, height, count = 97, 61, 20
+	input := blacken(t, writeScene(t, width, height, count), width, height, 3, 9, 10, 15)
+	found, err := ParseList(strings.NewReader("3 black 1 0 method=nearest\n9-10 black\n12 gap 1 0.5 insert=2\n15 listed 1 0.6 region=8,8,32,32 method=source\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, input)
+	o.Damage = found
+	mustRun(t, o)
+	want, _ := readAll(t, o.Convert.Output.File)
+	p, err := OpenPreview(context.Background(), options(t, input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	same := func(n int64, inserted, out int) {
+		t.Helper()
+		f, err := p.Frame(context.Background(), found, n, inserted)
+		if err != nil {
+			t.Fatalf("frame %d: %v", n, err)
+		}
+		defer f.Release()
+		if !frame.Equal(f, want[out]) {
+			t.Errorf("frame %d, inserted %d, is not frame %d of the output: %.1f dB", n, inserted, out, psnr(f, want[out]))
+		}
+	}
+	for _, c := range [][3]int{{3, 0, 3}, {9, 0, 9}, {10, 0, 10}, {12, 0, 12}, {12, 1, 13}, {12, 2, 14}, {13, 0, 15}, {15, 0, 17}, {0, 0, 0}, {19, 0, 21}} {
+		same(int64(c[0]), c[1], c[2])
+	}
+	source, err := p.Source(context.Background(), 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Release()
+	if frame.Samples[uint8](source.Planes[0]).Row(5)[5] != 16 {
+		t.Error("the source's frame is not as it is")
+	}
+	if _, err := p.Source(context.Background(), 20); err == nil {
+		t.Error("there is a frame 20")
+	}
+}
+
+// A list chooses how frames are made, and says so when it is written.
+func TestListChoosesMethods(t *testing.T) {
+	input := blacken(t, writeScene(t, 64, 48, 8), 64, 48, 3)
+	made := map[string]*frame.Frame{}
+	for _, method := range []string{"interpolated", "blend", "nearest", "source"} {
+		found, err := ParseList(strings.NewReader("3 black method=" + method))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line := found[0].String(); !strings.HasSuffix(line, "method="+method) {
+			t.Errorf("the line is %q", line)
+		}
+		o := options(t, input)
+		o.Damage = found
+		mustRun(t, o)
+		list, _ := readAll(t, o.Convert.Output.File)
+		made[method] = list[3]
+		if method == "source" && !frame.Equal(list[3], list[2]) {
+			t.Error("source is not the frame before")
+		}
+	}
+	if frame.Equal(made["interpolated"], made["nearest"]) || frame.Equal(made["nearest"], made["source"]) {
+		t.Error("the methods make the same frame")
+	}
+	if _, err := ParseList(strings.NewReader("3 black method=motion")); err == nil || !strings.Contains(err.Error(), "nearest") {
+		t.Errorf("another method: %v", err)
+	}
+}

@@ -88,7 +88,7 @@ func (d *Detector) judge(a, c, b *picture) (s sight) {
 	}
 	// Where motion explains little of the picture, all the more must be sure.
 	proof := usualProof
-	if doubts > 2+len(kept) {
+	if d.limits.Sure || doubts > 2+len(kept) {
 		proof = strictProof
 	}
 	s.areas = append(s.areas, classify(kept, c.Width, proof)...)

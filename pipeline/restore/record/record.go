@@ -52,6 +52,8 @@ type File struct {
 	SHA256 string `json:"sha256,omitempty"` // empty for image sequences
 	Bytes  int64  `json:"bytes,omitempty"`
 	Frames int64  `json:"frames"`
+	Width  int    `json:"width"` // of the frames, in pixels
+	Height int    `json:"height"`
 }
 
 // Frame is a picture that was made.

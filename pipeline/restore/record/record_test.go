@@ -45,7 +45,7 @@ func TestRecord(t *testing.T) {
 		made, changed                []int64
 		equal                        int64
 	}{
-		{"FFV1", "null", "5,9-10", "12:1", []string{"in.mkv", "ffv1", "yuv420p"}, []string{"out.mkv", "ffv1"}, []int64{5, 9, 10, 13}, nil, 17},
+		{"FFV1", "null", "5,9-10", "12:1", []string{"in.mkv", "ffv1", "yuv420p"}, []string{"out.mkv", "ffv1"}, []int64{5, 9, 10, 13, 16}, nil, 16},
 		{"packed", "null", "5", "", []string{"in.avi", "rawvideo", "uyvy422"}, []string{"out.nut", "rawvideo"}, []int64{5}, nil, 19},
 		{"fields", "tinterlace=interleave_top,setfield=tff", "4.t,6", "", []string{"in.mkv", "ffv1", "yuv422p10le"}, []string{"out.mkv", "ffv1"}, []int64{4, 6}, nil, 8},
 		{"losses", "null", "2", "", []string{"in.mkv", "ffv1", "yuv420p"}, []string{"out.mp4", "libx264"}, []int64{2}, []int64{0}, 0},
@@ -61,6 +61,13 @@ func TestRecord(t *testing.T) {
 			var err error
 			if o.Damage, err = restore.ParseFrames(c.damage); err != nil {
 				t.Fatal(err)
+			}
+			if c.name == "FFV1" {
+				part, err := restore.ParseRegion("8,10,20,12@15")
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Damage = append(o.Damage, part)
 			}
 			if c.insert != "" {
 				more, err := restore.ParseInsert(c.insert)
@@ -111,6 +118,15 @@ func TestRecord(t *testing.T) {
 			}
 			if text := read(t, to, "report.html"); strings.Count(text, "<section>") != len(c.made) || !strings.Contains(text, r.Output.SHA256) || !strings.Contains(text, "data:image/png;base64,") || strings.Contains(text, "ZgotmplZ") {
 				t.Error("the page lacks something")
+			}
+			if c.name == "FFV1" {
+				part := r.Frames[len(r.Frames)-1]
+				if len(part.Areas) != 1 || part.Areas[0] != (restore.Rectangle{X: 8, Y: 10, Width: 20, Height: 12}) || r.Input.Width != 96 || r.Output.Height != 64 {
+					t.Errorf("%+v of %+v", part, r.Input)
+				}
+				if text := read(t, to, "report.html"); strings.Count(text, "<rect") != 1 || !strings.Contains(text, "20x12 pixels at 8, 10") {
+					t.Error("the page does not show the part")
+				}
 			}
 			if err := Write(context.Background(), to, j, false); fault.KindOf(err) != fault.CannotWrite {
 				t.Errorf("written over: %v", err)

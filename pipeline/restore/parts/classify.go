@@ -17,6 +17,11 @@ func (q proof) holds(p *component) bool {
 	return p.off <= q.off && p.unlike <= q.unlike && p.share >= q.share && float64(p.weight) >= q.step*float64(p.pixels)
 }
 
+// isLine reports whether a box is that of a line, or of a few.
+func isLine(box image.Rectangle) bool {
+	return box.Dy() <= 6 && box.Dx() >= 3*box.Dy() && box.Dx() >= 12
+}
+
 // A block's box is marked to this share, and so is each of its sides.
 const (
 	filled   = 0.25
@@ -31,7 +36,7 @@ func classify(list []component, width int, of map[Kind]proof) (areas []candidate
 		c := candidate{kind: Dirt, box: p.box, weight: p.weight}
 		fill := float64(p.pixels) / float64(w*h)
 		switch {
-		case h <= 6 && w >= 3*h && w >= 12:
+		case isLine(p.box):
 			c.kind = Dropout
 			if across(list, p.box, width) {
 				c.kind = Streak

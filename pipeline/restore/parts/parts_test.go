@@ -82,6 +82,24 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A line is found as far as it goes, where it is faint, too.
+func TestFaintLines(t *testing.T) {
+	found := find(func(n int, m frame.Image[uint8]) {
+		if n != spoilt {
+			return
+		}
+		paint(m, image.Rect(0, 120, width, 122), func(x, _ int, was uint8) uint8 {
+			if x < 160 {
+				return inverted(0, 0, was)
+			}
+			return was + 12 // which no pixel is found by
+		})
+	})
+	if len(found) != 1 || found[0].Box.Max.X < width-8 || found[0].Box.Dy() > 4 {
+		t.Errorf("found %v", found)
+	}
+}
+
 // What is seen again and again is no damage, nor what moves, noise, or another scene.
 func TestSound(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))

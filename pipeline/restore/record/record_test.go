@@ -5,12 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/xml"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
@@ -76,7 +79,7 @@ func TestRecord(t *testing.T) {
 				}
 				o.Damage = append(o.Damage, more...)
 			}
-			j := Job{Options: o, Output: out, Command: []string{"retime", "restore", "in file"}, Version: "v1"}
+			j := Job{Options: o, Output: out, Command: []string{"retime", "restore", "in file"}, Version: "v1", Ended: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)}
 			o.Log = func(e restore.Entry) { j.Entries = append(j.Entries, e) }
 			if _, err := restore.Run(context.Background(), o); err != nil {
 				t.Fatal(err)
@@ -128,10 +131,42 @@ func TestRecord(t *testing.T) {
 					t.Error("the page does not show the part")
 				}
 			}
+			var p premis
+			if err := xml.Unmarshal([]byte(read(t, to, "premis.xml")), &p); err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Objects) != 2 || p.Objects[1].Digest.Digest != r.Output.SHA256 || p.Objects[0].Size != r.Input.Bytes || p.Event.Time != "2026-02-03T04:05:06Z" ||
+				p.Event.Detail != r.Command || len(p.Event.Outcome.Details) != 1+len(r.Frames) || p.Event.Links[1].Value != out || p.Agent.Version != "v1" {
+				t.Errorf("%+v", p)
+			}
+			checkBag(t, to, out)
 			if err := Write(context.Background(), to, j, false); fault.KindOf(err) != fault.CannotWrite {
 				t.Errorf("written over: %v", err)
 			}
 		})
+	}
+}
+
+// checkBag puts the output into the report's data directory, and checks the bag as RFC 8493 asks for.
+func checkBag(t *testing.T, dir, out string) {
+	t.Helper()
+	if text := read(t, dir, "bagit.txt"); text != "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n" {
+		t.Errorf("bagit.txt: %q", text)
+	}
+	content := read(t, out)
+	if err := os.MkdirAll(filepath.Join(dir, "data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data", filepath.Base(out)), []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	hash, name, _ := strings.Cut(strings.TrimSuffix(read(t, dir, "manifest-sha256.txt"), "\n"), "  ")
+	sum := sha256.Sum256([]byte(read(t, dir, name)))
+	if hash != hex.EncodeToString(sum[:]) {
+		t.Errorf("%s: %s", name, hash)
+	}
+	if text := read(t, dir, "bag-info.txt"); !strings.Contains(text, fmt.Sprintf("Payload-Oxum: %d.1\n", len(content))) || !strings.HasPrefix(text, "Bagging-Date: 2026-02-03\n") {
+		t.Errorf("bag-info.txt: %q", text)
 	}
 }
 

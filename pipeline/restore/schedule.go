@@ -315,7 +315,7 @@ func (s *schedule) targets(a *anchor, second *stages.Picture, end, exact *big.Ra
 			t.Phase = timeline.Quantise(d.Quo(d, length))
 		}
 		if l.picture != nil && t.Phase > 0 && second != nil {
-			t.Phase = ownSide(t.Phase, a.Picture.Frame, l.picture.Frame, second.Frame, l.mask)
+			t.Phase = ownSide(t.Phase, a.Frame, l.picture.Frame, second.Frame, l.mask)
 		}
 		if t.Lost && a.extend != nil {
 			near := a.At

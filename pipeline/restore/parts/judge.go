@@ -91,8 +91,11 @@ func (d *Detector) judge(a, c, b *picture) (s sight) {
 	}
 	// Where motion explains little of the picture, all the more must be sure.
 	proof := usualProof
-	if d.limits.Sure || doubts > 2+len(kept) {
+	switch {
+	case doubts > 2+len(kept):
 		proof = strictProof
+	case d.limits.Sure:
+		proof = sureProof
 	}
 	s.areas = append(s.areas, classify(kept, c.Width, proof)...)
 	return s

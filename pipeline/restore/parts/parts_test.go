@@ -16,7 +16,7 @@ const (
 )
 
 // limits are those of restore.Normal.
-var limits = Limits{Step: 16, Weight: 440, Often: 0.34}
+var limits = Limits{Step: 16, Weight: 440, Often: 0.34, Sure: true}
 
 // find returns what is found in pictures of the scene that change alters.
 func find(change func(n int, m frame.Image[uint8])) []Area {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -63,7 +64,7 @@ func (o *RestoreOptions) own() []flag {
 			option: "Options.FieldOrder", values: []string{"top", "bottom"}, Value: word(&r.FieldOrder)},
 		{name: "max-run", arg: "N", usage: "leave runs of more than N damaged frames alone", heading: damageHeading, option: "Options.MaxRun", Value: integer(&r.MaxRun)},
 		{name: "log", arg: "FILE", usage: "write the sources of each new frame, a JSON object a line", heading: reportHeading, use: writesFile, path: &o.log, Value: word(&o.log)},
-		{name: "report", arg: "DIR", usage: "write report.html, report.json and the hashes of all frames", heading: reportHeading, use: writesFile, path: &o.report,
+		{name: "report", arg: "DIR", usage: "write a page, JSON, PREMIS, and the hashes of all frames", heading: reportHeading, use: writesFile, path: &o.report,
 			files: func() []string { return below(o.report, record.Files...) }, Value: word(&o.report)},
 	}
 }
@@ -273,7 +274,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	}
 	if err == nil && written && o.report != "" {
 		err = record.Write(ctx, o.report, record.Job{
-			Options: r, Output: report.Conversion.Output, Entries: made, Command: append([]string{"retime"}, os.Args[1:]...), Version: version(), Threads: r.Convert.Compute.Threads,
+			Options: r, Output: report.Conversion.Output, Entries: made, Command: append([]string{"retime"}, os.Args[1:]...), Version: version(), Ended: time.Now().UTC(), Threads: r.Convert.Compute.Threads,
 		}, o.Output.Overwrite)
 	}
 	if err == nil && r.DryRun && !r.SmartCopy && r.Convert.Output.File != "" && input != "-" {

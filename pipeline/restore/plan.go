@@ -14,6 +14,7 @@ type made struct {
 	source  int64 // -1 for an inserted frame
 	field   Field
 	finding Finding
+	areas   []Rectangle // that are replaced; nil for all
 }
 
 // repairPlan is the result of planRepairs.
@@ -46,7 +47,7 @@ func (p *repairPlan) decisions() (list []pipeline.Decision) {
 
 func (p *repairPlan) entry(m made, r pipeline.Record) Entry {
 	e := Entry{
-		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Region: m.finding.Region != nil, Field: m.field,
+		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Region: m.finding.Region != nil, Field: m.field, Areas: m.areas,
 		Neighbours: r.Sources, Phase: r.Phase, Method: r.Method, Confidence: r.Confidence, Holes: r.Holes, Error: r.Error, Cut: r.Cut,
 	}
 	if p.input == nil {
@@ -164,11 +165,17 @@ func (s *inputScan) schedule(p *repairPlan, d *damage) {
 				p.input = append(p.input, q)
 			}
 			if f, field, ok := s.lost(d, q); ok {
-				add(made{source: n, field: field, finding: f})
+				m := made{source: n, field: field, finding: f}
 				p.repairs.frames[q.stamp] = frame.Image[uint8]{}
 				if f.Region != nil {
-					p.repairs.frames[q.stamp] = drawn.of(slices.Concat(d.regions[q.from], d.regions[q.to-1]))
+					regions := d.regions[q.from]
+					if q.to-1 > q.from {
+						regions = slices.Concat(regions, d.regions[q.to-1])
+					}
+					p.repairs.frames[q.stamp] = drawn.of(regions)
+					m.areas = boxes(regions, s.video.Width, s.video.Height)
 				}
+				add(m)
 			}
 			out++
 		}
@@ -186,6 +193,16 @@ func (s *inputScan) schedule(p *repairPlan, d *damage) {
 			count++
 		}
 	}
+}
+
+// boxes returns the boxes of regions, each of them once.
+func boxes(regions []*Region, width, height int) (all []Rectangle) {
+	for _, r := range regions {
+		if b := r.box(width, height); !slices.Contains(all, b) {
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // pictures returns the pictures that frame n is delivered as.

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"fmt"
+	"image"
 	"slices"
 	"strings"
 
@@ -15,6 +16,35 @@ type Region struct {
 	// Mask has the picture's size and weighs each pixel from 0, which stays, to 255,
 	// which is replaced. If it is empty, the rectangle counts.
 	Mask frame.Image[uint8]
+}
+
+// Rectangle is a part of the picture, in pixels.
+type Rectangle struct {
+	X      int `json:"x"`
+	Y      int `json:"y"`
+	Width  int `json:"width"`
+	Height int `json:"height"`
+}
+
+// box returns the rectangle around all that the region replaces, within a picture of the given size.
+func (r *Region) box(width, height int) Rectangle {
+	if r.Mask.Width == 0 {
+		return Rectangle{r.X, r.Y, min(r.Width, width-r.X), min(r.Height, height-r.Y)}
+	}
+	var b image.Rectangle
+	for y := range r.Mask.Height {
+		row := r.Mask.Row(y)
+		first := frame.LeadingZeros(row)
+		if first == len(row) {
+			continue
+		}
+		last := len(row) - 1
+		for row[last] == 0 {
+			last--
+		}
+		b = b.Union(image.Rect(first, y, last+1, y+1))
+	}
+	return Rectangle{b.Min.X, b.Min.Y, b.Dx(), b.Dy()}
 }
 
 // seam is the width in pixels of the transition around a region.

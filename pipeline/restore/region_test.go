@@ -1,13 +1,17 @@
 package restore
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"runtime"
+	"slices"
 	"testing"
 
 	"retime/frame"
 	"retime/pipeline/media"
+	"retime/testdata/scene"
 )
 
 // Outside its region a frame stays unchanged, and the seam is soft.
@@ -102,5 +106,45 @@ func TestRegionsShareMasks(t *testing.T) {
 	one, two := p.repairs.frames[203], p.repairs.frames[204]
 	if one.Row(2)[1] != 255 || one.Row(13)[11] != 0 || two.Row(2)[1] != 255 || two.Row(13)[11] != 255 {
 		t.Error("a mask lacks a region or has too many")
+	}
+}
+
+// At a cut, the damaged part of a frame comes from the frame's own scene, although the other neighbour is as near.
+func TestRegionAtACut(t *testing.T) {
+	const width, height, cut = 160, 96, 8
+	for n, own := range map[int]int{cut - 1: cut - 2, cut: cut + 1} {
+		name := writeClip(t, width, height, steady(16), map[int]func(*scene.Picture){})
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := len("FRAME\n") + width*height*3/2
+		for k := cut; k < 16; k++ { // another scene, which stands still
+			p := scene.Draw(width, height, 100)
+			copy(data[len(data)-(16-k)*size+len("FRAME\n"):], slices.Concat(p.Y, p.U, p.V))
+		}
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		o := options(t, name)
+		f, err := ParseRegion(fmt.Sprintf("60,40,20,12@%d", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Damage = []Finding{f}
+		var made []Entry
+		o.Log = func(e Entry) { made = append(made, e) }
+		mustRun(t, o)
+		was, _ := readAll(t, name)
+		got, _ := readAll(t, o.Convert.Output.File)
+		g, w := frame.Samples[uint8](got[n].Planes[0]), frame.Samples[uint8](was[own].Planes[0])
+		for y := 40; y < 52; y++ {
+			if !slices.Equal(g.Row(y)[60:80], w.Row(y)[60:80]) {
+				t.Fatalf("frame %d, row %d: not that of frame %d", n, y, own)
+			}
+		}
+		if len(made) != 1 || !slices.Equal(made[0].Areas, []Rectangle{{60, 40, 20, 12}}) {
+			t.Errorf("made %+v", made)
+		}
 	}
 }

@@ -70,6 +70,8 @@ type Entry struct {
 	Kind   Kind    `json:"kind"`
 	Score  float64 `json:"score"`  // the finding's
 	Region bool    `json:"region"` // only a part was replaced
+	// Areas are the parts that were replaced, without their seams; empty for the whole picture, and for a mask its box.
+	Areas []Rectangle `json:"areas,omitempty"`
 	// Field is the field that was made of an interlaced frame; empty if the frame was made as one.
 	Field Field `json:"field,omitempty"`
 	// The fields below are as in pipeline.Record; Neighbours are numbers in the input.

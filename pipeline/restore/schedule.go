@@ -275,7 +275,7 @@ func (s *schedule) interval(a, b *anchor, end, exact *big.Rat) *stages.Interval 
 	if b != nil {
 		second = b.Picture
 	}
-	v := stages.NewInterval(a.Picture, second, s.targets(a, end, exact))
+	v := stages.NewInterval(a.Picture, second, s.targets(a, second, end, exact))
 	v.Leading = a.leading
 	for _, c := range a.around {
 		v.Keep(c.Picture)
@@ -297,7 +297,7 @@ func (s *schedule) interval(a, b *anchor, end, exact *big.Rat) *stages.Interval 
 	return v
 }
 
-func (s *schedule) targets(a *anchor, end, exact *big.Rat) []*stages.Target {
+func (s *schedule) targets(a *anchor, second *stages.Picture, end, exact *big.Rat) []*stages.Target {
 	shown := make([]lost, 0, 1+len(a.lost))
 	if !a.leading {
 		shown = append(shown, lost{at: a.At, from: s.clock.Exact(a.Frame.PTS)})
@@ -313,6 +313,9 @@ func (s *schedule) targets(a *anchor, end, exact *big.Rat) []*stages.Target {
 		}
 		if d := new(big.Rat).Sub(l.at, a.At); d.Sign() > 0 && length.Sign() > 0 {
 			t.Phase = timeline.Quantise(d.Quo(d, length))
+		}
+		if l.picture != nil && t.Phase > 0 && second != nil {
+			t.Phase = ownSide(t.Phase, a.Frame, l.picture.Frame, second.Frame, l.mask)
 		}
 		if t.Lost && a.extend != nil {
 			near := a.At

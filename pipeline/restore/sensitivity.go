@@ -27,12 +27,12 @@ type limits struct {
 }
 
 var sensitivities = map[Sensitivity]limits{
-	Low:    {0.09, 0.1, parts.Limits{Step: 26, Weight: 900, Often: 0.15}},
-	Normal: {0.06, 0.15, parts.Limits{Step: 16, Weight: 440, Often: 0.34}},
-	High:   {0.04, 0.3, parts.Limits{Step: 11, Weight: 140, Often: 0.6}},
+	Low:    {0.09, 0.1, parts.Limits{Step: 26, Weight: 900, Often: 0.15, Sure: true}},
+	Normal: {0.06, 0.15, parts.Limits{Step: 16, Weight: 440, Often: 0.34, Sure: true}},
+	High:   {0.04, 0.3, parts.Limits{Step: 12, Weight: 200, Often: 0.5}},
 }
 
-// check returns the thresholds of s.
+// limits returns the thresholds of s.
 func (s Sensitivity) limits() (limits, error) {
 	if s == "" {
 		s = Normal

@@ -9,12 +9,18 @@ type proof struct {
 
 var (
 	usualProof  = map[Kind]proof{Dropout: {0.08, 0.22, 0.8, 20}, Streak: {0.2, 0.22, 0, 18}, Block: {0.08, 0.15, 0.6, 22}, Dirt: {0.05, 0.15, 0.85, 24}}
+	sureProof   = map[Kind]proof{Dropout: strictProof[Dropout], Streak: usualProof[Streak], Block: usualProof[Block], Dirt: strictProof[Dirt]}
 	strictProof = map[Kind]proof{Dropout: {0.03, 0.12, 0.9, 25}, Streak: {0.1, 0.15, 0, 22}, Block: {0.03, 0.1, 0.8, 30}, Dirt: {0.02, 0.1, 0.9, 30}}
 )
 
 // holds reports whether p shows what q asks for.
 func (q proof) holds(p *component) bool {
 	return p.off <= q.off && p.unlike <= q.unlike && p.share >= q.share && float64(p.weight) >= q.step*float64(p.pixels)
+}
+
+// isLine reports whether a box is that of a line, or of a few.
+func isLine(box image.Rectangle) bool {
+	return box.Dy() <= 6 && box.Dx() >= 3*box.Dy() && box.Dx() >= 12
 }
 
 // A block's box is marked to this share, and so is each of its sides.
@@ -31,7 +37,7 @@ func classify(list []component, width int, of map[Kind]proof) (areas []candidate
 		c := candidate{kind: Dirt, box: p.box, weight: p.weight}
 		fill := float64(p.pixels) / float64(w*h)
 		switch {
-		case h <= 6 && w >= 3*h && w >= 12:
+		case isLine(p.box):
 			c.kind = Dropout
 			if across(list, p.box, width) {
 				c.kind = Streak

@@ -83,13 +83,19 @@ func (d *Detector) judge(a, c, b *picture) (s sight) {
 		case p.off > loosely || p.unlike > loosely:
 			doubts++
 		default:
+			if isLine(p.box) {
+				d.extend(a, c, b, &p)
+			}
 			kept = append(kept, p)
 		}
 	}
 	// Where motion explains little of the picture, all the more must be sure.
 	proof := usualProof
-	if doubts > 2+len(kept) {
+	switch {
+	case doubts > 2+len(kept):
 		proof = strictProof
+	case d.limits.Sure:
+		proof = sureProof
 	}
 	s.areas = append(s.areas, classify(kept, c.Width, proof)...)
 	return s
@@ -154,7 +160,6 @@ type component struct {
 	box    image.Rectangle
 	pixels int
 	weight int
-	bright int // of the pixels, those above their neighbours' range
 	// unlike is how much the neighbours differ from each other there, off how far the pixels around lie outside, both as
 	// shares of how far the area lies outside; share is what elsewhere returns, 1 for lines across.
 	unlike, off, share float64

@@ -41,6 +41,8 @@ type Limits struct {
 	Step int
 	// Weight is the sum of such steps of an area.
 	Weight int
+	// Sure is whether only that counts of which all measures speak plainly.
+	Sure bool
 	// Often is the share of the pictures around in which the like may be seen.
 	Often float64
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // limits are those of restore.Normal.
-var limits = Limits{Step: 16, Weight: 440, Often: 0.34}
+var limits = Limits{Step: 16, Weight: 440, Often: 0.34, Sure: true}
 
 // find returns what is found in pictures of the scene that change alters.
 func find(change func(n int, m frame.Image[uint8])) []Area {
@@ -79,6 +79,24 @@ func TestFind(t *testing.T) {
 		if f := found[0]; !f.Box.Overlaps(c.box) || !f.Box.In(c.box.Inset(-18)) || f.Score <= 0 || f.Score >= 1 {
 			t.Errorf("%s: found %v, want about %v", c.kind, f, c.box)
 		}
+	}
+}
+
+// A line is found as far as it goes, where it is faint, too.
+func TestFaintLines(t *testing.T) {
+	found := find(func(n int, m frame.Image[uint8]) {
+		if n != spoilt {
+			return
+		}
+		paint(m, image.Rect(0, 120, width, 122), func(x, _ int, was uint8) uint8 {
+			if x < 160 {
+				return inverted(0, 0, was)
+			}
+			return was + 12 // which no pixel is found by
+		})
+	})
+	if len(found) != 1 || found[0].Box.Max.X < width-8 || found[0].Box.Dy() > 4 {
+		t.Errorf("found %v", found)
 	}
 }
 

@@ -96,6 +96,10 @@ func compare(ctx context.Context, j *Job, r *Report) (*comparison, error) {
 		}
 	}
 	r.Input.Frames, r.Output.Frames = int64(len(c.lists[0].rows)), int64(len(c.lists[1].rows))
+	for i, f := range []*File{&r.Input, &r.Output} {
+		v := []*media.Reader{input, output}[i].Video()
+		f.Width, f.Height = v.Width, v.Height
+	}
 	source := 0
 	for n, got := range c.lists[1].rows {
 		if inserted[int64(n)] {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"html/template"
 	"path/filepath"
+
+	"retime/pipeline/restore"
 )
 
 //go:embed page.html
@@ -18,6 +20,14 @@ type shownFrame struct {
 	Frame
 	Parts                   []Frame
 	Before, Was, Now, After template.URL
+}
+
+// Areas are the parts of the picture that were made.
+func (f shownFrame) Areas() (all []restore.Rectangle) {
+	for _, p := range f.Parts {
+		all = append(all, p.Areas...)
+	}
+	return all
 }
 
 // page returns the page.

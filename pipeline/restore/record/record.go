@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"retime/internal/shell"
 	"retime/pipeline/atomicfile"
@@ -18,7 +19,7 @@ import (
 )
 
 // Files are the names of what Write writes into a directory.
-var Files = []string{"report.html", "report.json", "input.framemd5", "output.framemd5"}
+var Files = []string{"report.html", "report.json", "input.framemd5", "output.framemd5", "premis.xml", bagDeclaration, bagInfo, bagManifest}
 
 // Job is a restoration that is done.
 type Job struct {
@@ -27,6 +28,7 @@ type Job struct {
 	Entries []restore.Entry // of all frames that were made
 	Command []string
 	Version string // of the program
+	Ended   time.Time
 	// Threads is how many threads decode; 0 for one per processor.
 	Threads int
 }
@@ -52,6 +54,8 @@ type File struct {
 	SHA256 string `json:"sha256,omitempty"` // empty for image sequences
 	Bytes  int64  `json:"bytes,omitempty"`
 	Frames int64  `json:"frames"`
+	Width  int    `json:"width"` // of the frames, in pixels
+	Height int    `json:"height"`
 }
 
 // Frame is a picture that was made.
@@ -97,7 +101,16 @@ func Write(ctx context.Context, dir string, j Job, overwrite bool) error {
 	if err != nil {
 		return err
 	}
-	for i, content := range [][]byte{pageText, append(data, '\n'), p.lists[0].text(), p.lists[1].text()} {
+	events, err := r.events(j.Ended)
+	if err != nil {
+		return err
+	}
+	bag := r.bag(j.Ended)
+	contents := [][]byte{pageText, append(data, '\n'), p.lists[0].text(), p.lists[1].text(), events, bag[bagDeclaration], bag[bagInfo], bag[bagManifest]}
+	for i, content := range contents {
+		if content == nil {
+			continue
+		}
 		if err := atomicfile.WriteFile(filepath.Join(dir, Files[i]), overwrite, content); err != nil {
 			return fault.New(fault.CannotWrite, "%w", err)
 		}

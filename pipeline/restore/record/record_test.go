@@ -5,12 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/xml"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"retime/internal/cliptest"
 	"retime/pipeline"
@@ -45,7 +48,7 @@ func TestRecord(t *testing.T) {
 		made, changed                []int64
 		equal                        int64
 	}{
-		{"FFV1", "null", "5,9-10", "12:1", []string{"in.mkv", "ffv1", "yuv420p"}, []string{"out.mkv", "ffv1"}, []int64{5, 9, 10, 13}, nil, 17},
+		{"FFV1", "null", "5,9-10", "12:1", []string{"in.mkv", "ffv1", "yuv420p"}, []string{"out.mkv", "ffv1"}, []int64{5, 9, 10, 13, 16}, nil, 16},
 		{"packed", "null", "5", "", []string{"in.avi", "rawvideo", "uyvy422"}, []string{"out.nut", "rawvideo"}, []int64{5}, nil, 19},
 		{"fields", "tinterlace=interleave_top,setfield=tff", "4.t,6", "", []string{"in.mkv", "ffv1", "yuv422p10le"}, []string{"out.mkv", "ffv1"}, []int64{4, 6}, nil, 8},
 		{"losses", "null", "2", "", []string{"in.mkv", "ffv1", "yuv420p"}, []string{"out.mp4", "libx264"}, []int64{2}, []int64{0}, 0},
@@ -62,6 +65,13 @@ func TestRecord(t *testing.T) {
 			if o.Damage, err = restore.ParseFrames(c.damage); err != nil {
 				t.Fatal(err)
 			}
+			if c.name == "FFV1" {
+				part, err := restore.ParseRegion("8,10,20,12@15")
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Damage = append(o.Damage, part)
+			}
 			if c.insert != "" {
 				more, err := restore.ParseInsert(c.insert)
 				if err != nil {
@@ -69,7 +79,7 @@ func TestRecord(t *testing.T) {
 				}
 				o.Damage = append(o.Damage, more...)
 			}
-			j := Job{Options: o, Output: out, Command: []string{"retime", "restore", "in file"}, Version: "v1"}
+			j := Job{Options: o, Output: out, Command: []string{"retime", "restore", "in file"}, Version: "v1", Ended: time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)}
 			o.Log = func(e restore.Entry) { j.Entries = append(j.Entries, e) }
 			if _, err := restore.Run(context.Background(), o); err != nil {
 				t.Fatal(err)
@@ -112,10 +122,51 @@ func TestRecord(t *testing.T) {
 			if text := read(t, to, "report.html"); strings.Count(text, "<section>") != len(c.made) || !strings.Contains(text, r.Output.SHA256) || !strings.Contains(text, "data:image/png;base64,") || strings.Contains(text, "ZgotmplZ") {
 				t.Error("the page lacks something")
 			}
+			if c.name == "FFV1" {
+				part := r.Frames[len(r.Frames)-1]
+				if len(part.Areas) != 1 || part.Areas[0] != (restore.Rectangle{X: 8, Y: 10, Width: 20, Height: 12}) || r.Input.Width != 96 || r.Output.Height != 64 {
+					t.Errorf("%+v of %+v", part, r.Input)
+				}
+				if text := read(t, to, "report.html"); strings.Count(text, "<rect") != 1 || !strings.Contains(text, "20x12 pixels at 8, 10") {
+					t.Error("the page does not show the part")
+				}
+			}
+			var p premis
+			if err := xml.Unmarshal([]byte(read(t, to, "premis.xml")), &p); err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Objects) != 2 || p.Objects[1].Digest.Digest != r.Output.SHA256 || p.Objects[0].Size != r.Input.Bytes || p.Event.Time != "2026-02-03T04:05:06Z" ||
+				p.Event.Detail != r.Command || len(p.Event.Outcome.Details) != 1+len(r.Frames) || p.Event.Links[1].Value != out || p.Agent.Version != "v1" {
+				t.Errorf("%+v", p)
+			}
+			checkBag(t, to, out)
 			if err := Write(context.Background(), to, j, false); fault.KindOf(err) != fault.CannotWrite {
 				t.Errorf("written over: %v", err)
 			}
 		})
+	}
+}
+
+// checkBag puts the output into the report's data directory, and checks the bag as RFC 8493 asks for.
+func checkBag(t *testing.T, dir, out string) {
+	t.Helper()
+	if text := read(t, dir, "bagit.txt"); text != "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n" {
+		t.Errorf("bagit.txt: %q", text)
+	}
+	content := read(t, out)
+	if err := os.MkdirAll(filepath.Join(dir, "data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "data", filepath.Base(out)), []byte(content), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	hash, name, _ := strings.Cut(strings.TrimSuffix(read(t, dir, "manifest-sha256.txt"), "\n"), "  ")
+	sum := sha256.Sum256([]byte(read(t, dir, name)))
+	if hash != hex.EncodeToString(sum[:]) {
+		t.Errorf("%s: %s", name, hash)
+	}
+	if text := read(t, dir, "bag-info.txt"); !strings.Contains(text, fmt.Sprintf("Payload-Oxum: %d.1\n", len(content))) || !strings.HasPrefix(text, "Bagging-Date: 2026-02-03\n") {
+		t.Errorf("bag-info.txt: %q", text)
 	}
 }
 

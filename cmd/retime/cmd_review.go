@@ -36,7 +36,8 @@ func (o *ReviewOptions) AddFlags(f *pflag.FlagSet) {
 	o.setDefaults()
 	declare(f, []flag{
 		{name: "no-open", usage: "print the address, and open no browser", heading: commonHeading, role: roleProgram, Value: boolean(&o.noOpen)},
-		{name: "list", arg: "FILE", usage: "review the findings in this list of restore, and save what you decide there", heading: commonHeading, role: roleFiles, Value: word(&o.list)},
+		{name: "list", arg: "FILE", usage: "review the findings in this list of restore, and save what you decide there", heading: commonHeading, role: roleFiles,
+			use: readsFile, path: &o.list, Value: word(&o.list)},
 		{name: "glob", arg: "PATTERN", usage: "clips of the directory; repeatable (default all that look like video)", heading: commonHeading, role: roleFiles, Value: texts(&o.globs)},
 	})
 	o.addFlags(f, reviewVerb)

@@ -74,7 +74,11 @@ type Entry struct {
 	Areas []Rectangle `json:"areas,omitempty"`
 	// Field is the field that was made of an interlaced frame; empty if the frame was made as one.
 	Field Field `json:"field,omitempty"`
-	// The fields below are as in pipeline.Record; Neighbours are numbers in the input.
+	Making
+}
+
+// Making is how a frame was made: fields of pipeline.Record, in which Neighbours are numbers in the input.
+type Making struct {
 	Neighbours []int64 `json:"neighbours"`
 	// NeighbourFields are the neighbours' fields, if it was made from fields.
 	NeighbourFields []Field         `json:"neighbour_fields,omitempty"`

@@ -36,8 +36,7 @@ func (o *ReviewOptions) AddFlags(f *pflag.FlagSet) {
 	o.setDefaults()
 	declare(f, []flag{
 		{name: "no-open", usage: "print the address, and open no browser", heading: commonHeading, role: roleProgram, Value: boolean(&o.noOpen)},
-		{name: "list", arg: "FILE", usage: "review the findings in this list of restore, and save what you decide there", heading: commonHeading, role: roleFiles,
-			use: readsFile, path: &o.list, Value: word(&o.list)},
+		{name: "list", arg: "FILE", usage: "review the findings in this list of restore, and save what you decide there", heading: commonHeading, role: roleFiles, use: writesFile, path: &o.list, Value: word(&o.list)},
 		{name: "glob", arg: "PATTERN", usage: "clips of the directory; repeatable (default all that look like video)", heading: commonHeading, role: roleFiles, Value: texts(&o.globs)},
 	})
 	o.addFlags(f, reviewVerb)
@@ -151,6 +150,10 @@ func (o *ReviewOptions) restoration(args []string, flags *pflag.FlagSet) (*revie
 	}
 	if err := in.Check(o.list); err != nil {
 		return nil, fault.New(fault.Usage, "review: --confine: %w", err)
+	}
+	written := []flag{{name: "output", use: writesFile, path: &one.Output.File}, {name: "list", use: writesFile, path: &o.list}}
+	if err := checkWritten(append(reading(one.flags()), written...), args[0], true); err != nil {
+		return nil, err
 	}
 	r := &review.Restoration{List: o.list, Flags: givenFlags(flags)}
 	r.Options.MaxRun = restore.DefaultMaxRun

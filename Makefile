@@ -188,6 +188,18 @@ CUDA_COMPAT = $(if $(filter-out 11 12,$(CUDA_MAJOR)), CGO_CFLAGS="-O2 -g -I$(CUR
 cuda: build kernels ## build bin/retime-cuda, for NVIDIA GPUs
 	@$(CUDA_ENV) $(GO) build -tags $(TAGS),cuda -o $(BIN)/retime-cuda ./cmd/retime
 
+# Debian has an older one. The library to link is still the driver's, or its toolkit's.
+CUDA_13 := build/cuda-13/nvidia/cu13
+
+.PHONY: cuda-13
+cuda-13: $(CUDA_13)/bin/nvcc ## the same by the compiler of CUDA 13, from PyPI, which knows Blackwell
+	@PATH="$(CURDIR)/$(CUDA_13)/bin:$$PATH" $(MAKE) --no-print-directory cuda
+
+$(CUDA_13)/bin/nvcc:
+	@python3 -m pip install -q --disable-pip-version-check --no-deps --target build/cuda-13 \
+		nvidia-cuda-nvcc==13.5.37 nvidia-cuda-crt==13.5.37 nvidia-nvvm==13.5.37 nvidia-cuda-runtime==13.5.37 nvidia-cuda-cccl==13.3.5.0.6
+	@chmod +x $(CUDA_13)/bin/* $(CUDA_13)/nvvm/bin/*
+
 .PHONY: kernels
 kernels: cuda-deps ## compile the kernels; CUDA_ARCHS="80 90" for these GPUs only
 	@$(MAKE) --no-print-directory fatbins

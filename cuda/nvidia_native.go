@@ -89,7 +89,12 @@ func result(name string, r C.CUresult) error {
 }
 
 // initialize initializes the driver, once.
-var initialize = sync.OnceValue(func() error { return result("cuInit", C.retime_cuda_init(0)) })
+var initialize = sync.OnceValue(func() error {
+	if !driverLoads() { // in libraries that do not link it
+		return ErrNoDriver
+	}
+	return result("cuInit", C.retime_cuda_init(0))
+})
 
 // DriverVersion returns the newest version of CUDA that the driver supports.
 func DriverVersion() (major, minor int, err error) {

@@ -80,7 +80,9 @@ var deviceFiles = []string{"/dev/nvidiactl", "/dev/dxg"}
 
 // Likely reports whether a device will probably answer. Unlike [Probe], it does not start the
 // driver, which takes tenths of a second, or seconds if no other program uses the device.
-func Likely() bool { return (runtime.GOOS == "windows" || anyOpens(deviceFiles)) && C.load() != 0 }
+func Likely() bool { return (runtime.GOOS == "windows" || anyOpens(deviceFiles)) && driverLoads() }
+
+func driverLoads() bool { return C.load() != 0 }
 
 // anyOpens reports whether any of the files can be opened. A device file stays after its driver is
 // gone, but can no longer be opened.

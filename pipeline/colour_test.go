@@ -22,8 +22,8 @@ func rawFormats(t *testing.T) []string {
 		t.Skip("needs the ffmpeg program; make deps installs it")
 	}
 	var names []string
-	_, list, _ := strings.Cut(string(out), "-----\n")
-	for line := range strings.Lines(list) {
+	_, list, _ := strings.Cut(string(out), "-----")
+	for line := range strings.Lines(strings.TrimSpace(list)) {
 		fields := strings.Fields(line)
 		flags, name := fields[0], fields[1]
 		if flags[0] != 'I' || flags[1] != 'O' || strings.Contains(flags, "H") || strings.HasPrefix(name, "yuvj") {

@@ -237,6 +237,9 @@ clips:
 			"--sidecar=" + out + "/clip 01 ü.jsonl", "--slow=2", "--vcodec=rawvideo"},
 	}
 	for i := range want {
+		for k, argument := range want[i] {
+			want[i][k] = filepath.FromSlash(argument)
+		}
 		slices.Sort(got[i][2:])
 		slices.Sort(want[i][2:])
 		if !slices.Equal(got[i], want[i]) {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"retime/pipeline/atomicfile"
@@ -23,11 +24,12 @@ func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), e
 		return standardInput, func() {}, nil
 	}
 	// Reads from a pipe can be interrupted only if it is opened again.
-	in, err := os.Open(standardInput)
-	if err != nil {
-		in = os.Stdin
-	} else {
-		defer in.Close()
+	in := os.Stdin
+	if runtime.GOOS != "windows" { // where the name is a file's like any other
+		if again, err := os.Open(standardInput); err == nil {
+			defer again.Close()
+			in = again
+		}
 	}
 	part := filepath.Join(os.TempDir(), "retime-input")
 	_ = atomicfile.Sweep(part)

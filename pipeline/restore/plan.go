@@ -37,7 +37,7 @@ type picture struct {
 
 func (p *repairPlan) entry(m made, r pipeline.Record) Entry {
 	e := Entry{
-		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Region: m.finding.Region != nil, Field: m.field, Areas: m.areas,
+		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Part: Part{m.finding.Region != nil, m.areas}, Field: m.field,
 		Neighbours: r.Sources, Phase: r.Phase, Method: r.Method, Confidence: r.Confidence, Holes: r.Holes, Error: r.Error, Cut: r.Cut,
 	}
 	if p.input == nil {

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"retime/frame"
@@ -33,6 +34,7 @@ type history struct {
 	coarse  []float32 // the same of much reduced pictures
 	flat    []bool    // whether it shows nothing, and therefore no motion
 	shares  []float64 // of the cells that stray
+	means   []float64 // of luma, in grey levels
 }
 
 type numbered struct {
@@ -84,7 +86,8 @@ func (d *detector) add(f *frame.Frame) error {
 		d.coarse = append(d.coarse, float32(difference(frame.Workers{N: 1}, d.reduced, coarse)))
 	}
 	d.reduced = coarse
-	d.shares = append(d.shares, 0)
+	mean, _ := moments(&l.value[level])
+	d.shares, d.means = append(d.shares, 0), append(d.means, mean)
 	d.changes, d.last = append(d.changes, change), now
 	if len(d.window) == d.limit+2 {
 		d.judge()
@@ -171,28 +174,61 @@ func (d *detector) finish(stamps []int64) []Finding {
 // usualIn is how many frames on either side of a spoilt one are asked whether they are like it.
 const usualIn = 24
 
-// dropUsual takes back garbled and lit frames if as much as in them strays again and again: a lamp
-// flickers, or a stage is lit.
+// dropUsual takes back garbled and lit frames if as much as in them strays again and again, or if light changes by as much:
+// a lamp flickers, or a stage is lit.
 func (d *detector) dropUsual() {
 	var dropped []int
 	for n, f := range d.verdict {
-		if f.Kind != Garbled && f.Kind != Flash {
-			continue
-		}
-		from, to := max(n-usualIn, 0), min(n+usualIn, len(d.shares)-1)
-		alike := 0
-		for k := from; k <= to; k++ {
-			if 2*d.shares[k] >= d.shares[n] && d.shares[k] >= d.limits.spoilt/2 && d.verdict[k].Kind != Black && d.verdict[k].Kind != White {
-				alike++
+		if f.Kind == Garbled || f.Kind == Flash {
+			if usual := d.flicker(n); d.recurs(n) || usual >= unsteady && (f.Kind == Garbled && f.Score < plain || f.Kind == Flash && d.lit(n) < farBrighter*usual) {
+				dropped = append(dropped, n)
 			}
-		}
-		if float64(alike) > max(d.limits.often*float64(to-from), 3) {
-			dropped = append(dropped, n)
 		}
 	}
 	for _, n := range dropped {
 		delete(d.verdict, n)
 	}
+}
+
+// Light is unsteady if the mean luma of every fourth frame is unsteady levels off that of the frames beside it; a flash is
+// farBrighter times that, and so much of a garbled frame is plain.
+const (
+	unsteady    = 2.5
+	farBrighter = 3
+	plain       = 0.5
+)
+
+// recurs reports whether many of the frames around n stray as much as it.
+func (d *detector) recurs(n int) bool {
+	from, to := max(n-usualIn, 0), min(n+usualIn, len(d.shares)-1)
+	alike := 0
+	for k := from; k <= to; k++ {
+		if 2*d.shares[k] >= d.shares[n] && d.shares[k] >= d.limits.spoilt/2 && d.verdict[k].Kind != Black && d.verdict[k].Kind != White {
+			alike++
+		}
+	}
+	return float64(alike) > max(d.limits.often*float64(to-from), 3)
+}
+
+// lit returns how far the mean luma of frame n is off that of the frames beside it.
+func (d *detector) lit(n int) float64 {
+	if n == 0 || n == len(d.means)-1 {
+		return 0
+	}
+	return math.Abs(d.means[n] - (d.means[n-1]+d.means[n+1])/2)
+}
+
+// flicker returns the third quartile of lit around frame n.
+func (d *detector) flicker(n int) float64 {
+	var all []float64
+	for k := max(n-usualIn, 1); k <= min(n+usualIn, len(d.means)-2); k++ {
+		all = append(all, d.lit(k))
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)*3/4]
 }
 
 // areas returns damage to parts of the frames that are not damaged as a whole.
@@ -284,138 +320,6 @@ func evenly(stamps []int64, n int) bool {
 		}
 	}
 	return true
-}
-
-// A run of frames repeats the frame before it, in the midst of motion, if its frames change by much
-// less than the frames around them, if those change by at least moving grey levels, and if the
-// missed motion appears after the run. If coding noise blurs the first repeat, the motion must stop
-// at once and reappear plainly.
-const (
-	nearby       = 24   // frames on either side to compare with
-	moving       = 0.2  // grey levels, at least
-	barely       = 0.05 // of the usual change, at most
-	still        = 0.2  // of the usual change, at most
-	goingOn      = 0.7  // of the usual change, at least
-	nearlyStill  = 0.4  // of the usual change, at most
-	stopping     = 0.5  // of the change before, at most
-	plainlyAhead = 1.2  // of the usual change, at least
-)
-
-// noisyRepeats records repeated frames with noise of their own: reduced pictures hardly show that.
-func (d *detector) noisyRepeats() {
-	fine := d.changes
-	d.changes = d.coarse
-	d.repeats(still, nearlyStill)
-	d.changes = fine
-}
-
-// repeats records the repeated frames, which change by less than one of the shares of the usual change.
-func (d *detector) repeats(shares ...float32) {
-	var runs [][2]int // the first frame, and the one after the last
-	for n := 1; n < len(d.changes); {
-		next := n + 1
-		for _, share := range shares {
-			end := n
-			for end < len(d.changes) && d.isStill(end, share) {
-				end++
-			}
-			whole := n == 1 || !d.isStill(n-1, share)
-			if whole && end > n && end-n <= d.limit && end < len(d.changes) && d.skipsMotion(n, end) {
-				runs = append(runs, [2]int{n, end})
-				next = end
-				break
-			}
-		}
-		n = next
-	}
-	for k, r := range runs {
-		if inCadence(runs, k, len(d.changes)) {
-			continue
-		}
-		for n := r[0]; n < r[1]; n++ {
-			if d.verdict[n].Kind == Repeated {
-				continue
-			}
-			d.verdict[n] = Finding{Kind: Repeated, Score: 1 - float64(d.changes[n]/d.usual(n))}
-		}
-	}
-}
-
-// isStill reports whether frame n changes by less than share of the usual change.
-func (d *detector) isStill(n int, share float32) bool {
-	usual := d.usual(n)
-	return !d.flat[n] && !d.spoiltAt(n) && !d.spoiltAt(n-1) && usual >= moving && d.changes[n] < share*usual
-}
-
-// skipsMotion reports whether the still frames from n up to end lack motion that their neighbours
-// have.
-func (d *detector) skipsMotion(n, end int) bool {
-	usual, most := d.usual(n), slices.Max(d.changes[n:end])
-	if d.spoiltAt(end) {
-		return most < still*usual
-	}
-	ahead := usual
-	if n > 1 && most < barely*usual {
-		ahead = min(usual, d.changes[n-1])
-	}
-	if most < still*usual && d.changes[end] >= goingOn*ahead {
-		return true
-	}
-	stops := n > 1 && !d.spoiltAt(n-2) && d.changes[n] <= stopping*d.changes[n-1]
-	return stops && d.changes[end] >= plainlyAhead*usual
-}
-
-func (d *detector) spoiltAt(n int) bool {
-	k := d.verdict[n].Kind
-	return k != "" && k != DecodeError && k != Repeated
-}
-
-// usual returns how much the frames around n change: the 70th percentile, which neither repeats nor
-// cuts affect.
-func (d *detector) usual(n int) float32 {
-	var near [2*nearby + 1]float32
-	k := 0
-	for i := max(n-nearby, 1); i <= min(n+nearby, len(d.changes)-1); i++ {
-		if !d.spoiltAt(i) && !d.spoiltAt(i-1) {
-			near[k] = d.changes[i]
-			k++
-		}
-	}
-	if k == 0 {
-		return 0
-	}
-	slices.Sort(near[:k])
-	return near[k*7/10]
-}
-
-// Animation is drawn on twos or threes, and some conversions repeat every n-th frame. So repeats
-// are not damage if they come at equal distances of at most maxCadence frames, cadence times in a
-// row, or if they make up more than a third of the frames.
-const (
-	maxCadence = 30
-	cadence    = 3
-)
-
-// inCadence reports whether run k, in a clip of count frames, belongs to a cadence.
-func inCadence(runs [][2]int, k, count int) bool {
-	for i := max(k-cadence, 0); i <= k && i+cadence < len(runs); i++ {
-		step := runs[i+1][0] - runs[i][0]
-		even := step <= maxCadence
-		for j := i + 1; even && j < i+cadence; j++ {
-			even = runs[j+1][0]-runs[j][0] == step
-		}
-		if even {
-			return true
-		}
-	}
-	from, to := max(runs[k][0]-nearby, 0), min(runs[k][0]+nearby, count)
-	repeats := 0
-	for _, r := range runs {
-		if r[0] >= from && r[0] < to {
-			repeats += r[1] - r[0]
-		}
-	}
-	return 3*repeats > to-from
 }
 
 // Timestamps have a gap if a frame lasts more than gapSteps times as long as the median or, if the

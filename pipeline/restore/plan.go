@@ -47,8 +47,8 @@ func (p *repairPlan) decisions() (list []pipeline.Decision) {
 
 func (p *repairPlan) entry(m made, r pipeline.Record) Entry {
 	e := Entry{
-		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Region: m.finding.Region != nil, Field: m.field, Areas: m.areas,
-		Making: Making{Neighbours: r.Sources, Phase: r.Phase, Method: r.Method, Confidence: r.Confidence, Holes: r.Holes, Error: r.Error, Cut: r.Cut},
+		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Part: Part{m.finding.Region != nil, m.areas}, Field: m.field,
+		Neighbours: r.Sources, Phase: r.Phase, Method: r.Method, Confidence: r.Confidence, Holes: r.Holes, Error: r.Error, Cut: r.Cut,
 	}
 	if p.input == nil {
 		return e

@@ -68,17 +68,11 @@ type Entry struct {
 	Source int64   `json:"source"` // number in the input of the replaced frame, -1 for an inserted one
 	Time   float64 `json:"time"`   // in seconds of the output
 	Kind   Kind    `json:"kind"`
-	Score  float64 `json:"score"`  // the finding's
-	Region bool    `json:"region"` // only a part was replaced
-	// Areas are the parts that were replaced, without their seams; empty for the whole picture, and for a mask its box.
-	Areas []Rectangle `json:"areas,omitempty"`
+	Score  float64 `json:"score"` // the finding's
+	Part
 	// Field is the field that was made of an interlaced frame; empty if the frame was made as one.
 	Field Field `json:"field,omitempty"`
-	Making
-}
-
-// Making is how a frame was made: fields of pipeline.Record, in which Neighbours are numbers in the input.
-type Making struct {
+	// The fields below are as in pipeline.Record; Neighbours are numbers in the input.
 	Neighbours []int64 `json:"neighbours"`
 	// NeighbourFields are the neighbours' fields, if it was made from fields.
 	NeighbourFields []Field         `json:"neighbour_fields,omitempty"`
@@ -88,6 +82,13 @@ type Making struct {
 	Holes           float64         `json:"holes"`
 	Error           float64         `json:"error"`
 	Cut             bool            `json:"cut"`
+}
+
+// Part says which part of a frame was replaced.
+type Part struct {
+	Region bool `json:"region"` // only a part was replaced
+	// Areas are the parts without their seams, of a mask the box around it; empty for the whole picture.
+	Areas []Rectangle `json:"areas,omitempty"`
 }
 
 // Run restores o.Convert.Input, which it reads twice, into o.Convert.Output. It copies

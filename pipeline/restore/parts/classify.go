@@ -9,7 +9,7 @@ type proof struct {
 
 var (
 	usualProof  = map[Kind]proof{Dropout: {0.08, 0.22, 0.8, 20}, Streak: {0.2, 0.22, 0, 18}, Block: {0.08, 0.15, 0.6, 22}, Dirt: {0.05, 0.15, 0.85, 24}}
-	sureProof   = map[Kind]proof{Dropout: strictProof[Dropout], Streak: usualProof[Streak], Block: usualProof[Block], Dirt: strictProof[Dirt]}
+	sureProof   = map[Kind]proof{Dropout: strictProof[Dropout], Streak: strictProof[Streak], Block: usualProof[Block], Dirt: strictProof[Dirt]}
 	strictProof = map[Kind]proof{Dropout: {0.03, 0.12, 0.9, 25}, Streak: {0.1, 0.15, 0, 22}, Block: {0.03, 0.1, 0.8, 30}, Dirt: {0.02, 0.1, 0.9, 30}}
 )
 

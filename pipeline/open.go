@@ -85,7 +85,7 @@ func (o *Options) motionParams() motion.Params {
 }
 
 // FlowWorkers is how many intervals' flows are estimated at once: one for every two
-// threads, and one alone if a command estimates them, which has threads or a device of its
+// threads, fewer if Compute.DeviceMemory holds no more, and one alone if a command estimates them, which has threads or a device of its
 // own.
 func (o *Options) FlowWorkers() int {
 	n, _ := o.flowShare()
@@ -97,7 +97,15 @@ func (o *Options) flowShare() (intervals int, share frame.Workers) {
 	if _, command := o.Synthesis.Flow.Command(); command {
 		return 1, frame.Workers{N: o.workers().Count()}
 	}
-	return stages.ShareFlow(o.workers())
+	intervals, share = stages.ShareFlow(o.workers())
+	if m := o.Compute.DeviceMemory; m > 0 {
+		intervals = max(1, min(intervals, int(m/intervalMemory)))
+	}
+	return intervals, share
 }
+
+// intervalMemory is the device memory that an interval under way should have. At 4K it takes 80 MB
+// for its pictures and flows, and the rest is for those who make its frames.
+const intervalMemory = 384 << 20
 
 func (o *Options) workers() frame.Workers { return o.Compute.Workers() }

@@ -43,7 +43,7 @@ type Params struct {
 	// what is free.
 	DeviceMemory int64
 	Policy       FaultPolicy
-	Log     *slog.Logger
+	Log          *slog.Logger
 }
 
 // Synthesizer makes the frames of intervals. Assign is called from one goroutine, and

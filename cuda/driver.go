@@ -2,6 +2,9 @@ package cuda
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"unsafe"
 )
 
@@ -105,6 +108,22 @@ type Info struct {
 	// SharedMemory is the largest number of bytes of shared memory that a block may
 	// have.
 	SharedMemory int
+}
+
+// newEnough returns an error unless the device runs code for one of the architectures, such as
+// "sm_80 sm_90 and PTX 9.0", or for a later one.
+func newEnough(in Info, architectures string) error {
+	oldest := math.MaxInt
+	for field := range strings.FieldsSeq(architectures) {
+		if n, err := strconv.Atoi(strings.TrimPrefix(field, "sm_")); err == nil {
+			oldest = min(oldest, n)
+		}
+	}
+	if oldest < math.MaxInt && 10*in.Major+in.Minor < oldest {
+		return fmt.Errorf("%s is too old for this program's kernels: it has compute capability %d.%d, and they need %d.%d or later",
+			in.Name, in.Major, in.Minor, oldest/10, oldest%10)
+	}
+	return nil
 }
 
 // Dim is the size of a grid in blocks or of a block in threads.

@@ -80,6 +80,9 @@ func openDriver(ordinal int) (Driver, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := newEnough(info, Architectures()); err != nil {
+		return nil, err
+	}
 	device := cu.Device(ordinal)
 	// Video decoders leave their pictures in the primary context. Waiting threads sleep, because
 	// the processor has other frames to decode and encode.

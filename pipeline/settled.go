@@ -92,8 +92,8 @@ func (o *Settled) motionParams() motion.Params {
 }
 
 // FlowWorkers is how many intervals' flows are estimated at once: one for every two
-// threads, and one alone if a command estimates them, which has threads or a device of its
-// own.
+// threads, fewer if Compute.DeviceMemory holds no more, and one alone if a command estimates them, which
+// has threads or a device of its own.
 func (o *Settled) FlowWorkers() int {
 	n, _ := o.flowShare()
 	return n
@@ -104,8 +104,16 @@ func (o *Settled) flowShare() (intervals int, share frame.Workers) {
 	if _, command := o.Synthesis.Flow.Command(); command {
 		return 1, frame.Workers{N: o.workers().Count()}
 	}
-	return stages.ShareFlow(o.workers())
+	intervals, share = stages.ShareFlow(o.workers())
+	if m := o.Compute.DeviceMemory; m > 0 {
+		intervals = max(1, min(intervals, int(m/intervalMemory)))
+	}
+	return intervals, share
 }
+
+// intervalMemory is the device memory that an interval under way should have. At 4K it takes 80 MB
+// for its pictures and flows, and the rest is for those who make its frames.
+const intervalMemory = 384 << 20
 
 func (o *Settled) workers() frame.Workers { return o.Compute.Workers() }
 

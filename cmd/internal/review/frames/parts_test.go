@@ -188,3 +188,16 @@ func TestSmartCopyHeedsTheMap(t *testing.T) {
 		t.Errorf("smart copy makes %x, a whole encoding %x", b, a)
 	}
 }
+
+// Little device memory holds few intervals, and one at least.
+func TestFlowWorkersFitMemory(t *testing.T) {
+	for _, c := range []struct {
+		memory  int64
+		workers int
+	}{{0, 8}, {1, 1}, {500 << 20, 1}, {1 << 30, 2}, {2 << 30, 5}, {8 << 30, 8}} {
+		o := pipeline.Options{Compute: pipeline.Compute{Threads: 16, DeviceMemory: c.memory}}
+		if n := o.FlowWorkers(); n != c.workers {
+			t.Errorf("%d bytes: %d intervals at once, want %d", c.memory, n, c.workers)
+		}
+	}
+}

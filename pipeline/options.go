@@ -128,6 +128,9 @@ type Synthesis struct {
 	// StaticMask has the picture's size, and is 255 where nothing ever moves, whatever
 	// Static says; an empty mask marks nothing.
 	StaticMask frame.Image[uint8]
+
+	// Light is what a shutter averages; LinearLight by default.
+	Light Light
 }
 
 // Output describes what is written, and how it is encoded.
@@ -261,6 +264,15 @@ const (
 	Exposed      = decision.Exposed
 	Nearest      = decision.Nearest
 	DrawnMotion  = decision.Drawn
+)
+
+// Light describes what is averaged.
+type Light string
+
+// The choices. LinearLight is also what an empty Light means.
+const (
+	LinearLight Light = "linear" // light, by the curve that the input states
+	CodedLight  Light = "coded"  // samples as they are
 )
 
 // Duplicates describes what becomes of repeated frames.

@@ -27,6 +27,7 @@ type Params struct {
 	Decisions                []decision.Decision
 	DropRepeats              bool // leave out pictures that repeat the one before
 	StaticMask               frame.Image[uint8]
+	Coded                    bool // shutters average samples and not light
 
 	// Open opens what makes the frames of a preset that decisions choose.
 	Open  func(preset motion.Preset) (synth.Synthesizer, error)

@@ -5,14 +5,32 @@ import (
 	"sync"
 )
 
-// Light describes how a frame's samples encode light. The zero value describes SDR samples.
+// Light describes how a frame's samples encode light. The zero value describes SDR samples whose curve
+// is not known.
 type Light struct {
 	Transfer  Transfer
-	FullRange bool // of luma and chroma, or grey; RGB always has full range
+	Gamma     Gamma // the curve, if Transfer is SDR
+	FullRange bool  // of luma and chroma, or grey; RGB always has full range
 	// Red and Blue are the weights KR and KB of red and blue in luma, in 1/10000, as ITU-T H.273
 	// defines them.
 	Red, Blue int64
 }
+
+// Gamma names a curve of SDR samples.
+type Gamma uint8
+
+// The curves, with the light of a signal v from 0 to 1. They go on to 2, and with the sign of v below 0.
+const (
+	NoGamma    Gamma = iota // not known
+	BT1886                  // v^2.4, what a display makes of video (ITU-R BT.1886 with a black of 0)
+	SRGB                    // IEC 61966-2-1
+	Linear                  // v
+	Gamma22                 // v^2.2
+	Gamma28                 // v^2.8
+	Log100                  // 100^(v-1), 0 at 0 (ITU-T H.273, 9)
+	Log316                  // (100√10)^(v-1), 0 at 0 (ITU-T H.273, 10)
+	gammaCount              // how many there are
+)
 
 // One is 1.0 in the fixed-point signals that Curve takes, and Bright is 1.0 in the light that it
 // returns.
@@ -22,28 +40,64 @@ const (
 )
 
 // Curve is a transfer curve in integers, the same on every machine.
-type Curve struct{ light [One + 1]uint64 }
-
-var curves = map[Transfer]func() *Curve{
-	PQ:  sync.OnceValue(func() *Curve { return newCurve(PQLuminance) }),
-	HLG: sync.OnceValue(func() *Curve { return newCurve(hlgScene) }),
+type Curve struct {
+	light  []int64 // of the signals from 0 on
+	signed bool    // whether it goes on below 0
 }
 
-// CurveOf returns the curve of PQ or HLG, or nil for SDR.
-func CurveOf(t Transfer) *Curve {
-	if c := curves[t]; c != nil {
+var (
+	curves = map[Transfer]func() *Curve{
+		PQ:  sync.OnceValue(func() *Curve { return newCurve(PQLuminance, One, false) }),
+		HLG: sync.OnceValue(func() *Curve { return newCurve(hlgScene, One, false) }),
+	}
+	gammas = func() (list [gammaCount]func() *Curve) {
+		for g, light := range []func(float64) float64{
+			BT1886: power(2.4), SRGB: srgb, Linear: power(1), Gamma22: power(2.2), Gamma28: power(2.8), Log100: logarithm(2), Log316: logarithm(2.5),
+		} {
+			list[g] = sync.OnceValue(func() *Curve { return newCurve(light, 2*One, true) })
+		}
+		return list
+	}()
+)
+
+// Curve returns the curve of the samples, or nil if it is not known.
+func (l Light) Curve() *Curve {
+	if c := curves[l.Transfer]; c != nil {
 		return c()
 	}
-	return nil
+	if l.Gamma == NoGamma || l.Gamma >= gammaCount {
+		return nil
+	}
+	return gammas[l.Gamma]()
 }
 
-func newCurve(light func(signal float64) float64) *Curve {
-	c := new(Curve)
+func newCurve(light func(signal float64) float64, last int, signed bool) *Curve {
+	c := &Curve{make([]int64, last+1), signed}
 	for i := range c.light {
 		v := float32(light(float64(i) / One)) // drops the digits in which machines may differ
-		c.light[i] = uint64(float64(v) * Bright)
+		c.light[i] = int64(float64(v) * Bright)
 	}
 	return c
+}
+
+func power(gamma float64) func(float64) float64 {
+	return func(v float64) float64 { return math.Pow(v, gamma) }
+}
+
+func srgb(v float64) float64 {
+	if v <= 0.04045 {
+		return v / 12.92
+	}
+	return math.Pow((v+0.055)/1.055, 2.4)
+}
+
+func logarithm(decades float64) func(float64) float64 {
+	return func(v float64) float64 {
+		if v == 0 {
+			return 0
+		}
+		return math.Pow(10, decades*(v-1))
+	}
 }
 
 // hlgScene returns the scene light, from 0 to 1, of an HLG signal: the inverse OETF of ITU-R
@@ -56,23 +110,37 @@ func hlgScene(e float64) float64 {
 	return (math.Exp((e-c)/a) + b) / 12
 }
 
-// Light returns the light, from 0 to Bright, of a signal in 1/One. It clamps the signal to 0 and
-// One.
-func (c *Curve) Light(signal int64) uint64 { return c.light[min(max(signal, 0), One)] }
+// Light returns the light of a signal in 1/One, in 1/Bright. It clamps the signal to the curve's ends: 0
+// and One for PQ and HLG, -2 One and 2 One for others.
+func (c *Curve) Light(signal int64) int64 {
+	signal = c.clamp(signal)
+	if signal < 0 {
+		return -c.light[-signal]
+	}
+	return c.light[signal]
+}
+
+func (c *Curve) clamp(signal int64) int64 {
+	last := int64(len(c.light) - 1)
+	if c.signed {
+		return min(max(signal, -last), last)
+	}
+	return min(max(signal, 0), last)
+}
 
 // Signal returns the signal in 1/One, from low to high, whose light is nearest; on a tie the lower
 // one.
-func (c *Curve) Signal(light uint64, low, high int64) int64 {
-	low, high = min(max(low, 0), One), min(max(high, 0), One)
+func (c *Curve) Signal(light, low, high int64) int64 {
+	low, high = c.clamp(low), c.clamp(high)
 	for high-low > 1 {
-		middle := (low + high) / 2
-		if c.light[middle] <= light {
+		middle := low + (high-low)/2
+		if c.Light(middle) <= light {
 			low = middle
 		} else {
 			high = middle
 		}
 	}
-	if high > low && c.light[high]-min(light, c.light[high]) < light-min(light, c.light[low]) {
+	if high > low && c.Light(high)-light < light-c.Light(low) {
 		return high
 	}
 	return low

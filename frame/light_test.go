@@ -11,9 +11,9 @@ import (
 // The curves are integers, the same on every machine, and Signal undoes Light.
 func TestCurves(t *testing.T) {
 	for transfer, want := range map[Transfer]string{PQ: "a66f68464d9abba7", HLG: "8b1ec44e0ab1a2e0"} {
-		c, sum := CurveOf(transfer), sha256.New()
+		c, sum := Light{Transfer: transfer}.Curve(), sha256.New()
 		for i := range c.light {
-			sum.Write(binary.LittleEndian.AppendUint64(nil, c.light[i]))
+			sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(c.light[i])))
 			if i > 0 && c.light[i] < c.light[i-1] {
 				t.Fatalf("%v falls at %d", transfer, i)
 			}
@@ -33,7 +33,32 @@ func TestCurves(t *testing.T) {
 			t.Errorf("%v does not end at its ends", transfer)
 		}
 	}
-	if CurveOf(SDR) != nil {
+	if (Light{}).Curve() != nil {
 		t.Error("SDR has a curve")
+	}
+}
+
+// The curves of SDR give the light that their standards say, go on beyond black and white, and Signal
+// undoes Light.
+func TestGammas(t *testing.T) {
+	for gamma, want := range map[Gamma]float64{
+		BT1886: 0.189465, SRGB: 0.214041, Linear: 0.5, Gamma22: 0.217638, Gamma28: 0.143587, Log100: 0.1, Log316: 0.0562341,
+	} {
+		c := Light{Gamma: gamma}.Curve()
+		if got := float64(c.Light(One/2)) / Bright; math.Abs(got-want) > 1e-6 {
+			t.Errorf("curve %d: %v at a half, want %v", gamma, got, want)
+		}
+		if got := float64(c.Light(One)) / Bright; math.Abs(got-1) > 1e-6 || c.Light(0) != 0 {
+			t.Errorf("curve %d: %v at 1, %d at 0", gamma, got, c.Light(0))
+		}
+		for s := int64(-One); s < One+One/4; s += 97 {
+			l := c.Light(s)
+			if got := c.Signal(l, -2*One, 2*One); c.Light(got) != l || c.Light(-s) != -l || s > 6000 && got != s {
+				t.Errorf("curve %d: signal %d becomes %d", gamma, s, got)
+			}
+		}
+		if c.Light(One+One/8) <= c.Light(One) || c.Light(9*One) != c.Light(2*One) {
+			t.Errorf("curve %d: ends wrong", gamma)
+		}
 	}
 }

@@ -212,6 +212,8 @@ func (s *Synthesis) check() error {
 		}
 	}
 	switch t, b, n := s.SceneThreshold, s.BlendBelow, s.NearestBelow; {
+	case s.Light != "" && s.Light != LinearLight && s.Light != CodedLight:
+		return fault.New(fault.Usage, "Synthesis.Light %s: choose from %s, %s", s.Light, LinearLight, CodedLight)
 	case !whole(s.StaticMask):
 		m := &s.StaticMask
 		return fault.New(fault.Usage, "Synthesis.StaticMask: %d samples, %d from row to row, are no picture of %dx%d", len(m.Pix), m.Stride, m.Width, m.Height)

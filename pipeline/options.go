@@ -131,6 +131,8 @@ type Synthesis struct {
 	// last one of a sequence or video for all that follow. Empty for none. It counts in modes that use
 	// optical flow, which for the two sides is always DIS, on the CPU.
 	Matte string
+	// Light is what a shutter averages; LinearLight by default.
+	Light Light
 }
 
 // Output describes what is written, and how it is encoded.
@@ -267,6 +269,15 @@ const (
 	Exposed      = decision.Exposed
 	Nearest      = decision.Nearest
 	DrawnMotion  = decision.Drawn
+)
+
+// Light describes what is averaged.
+type Light string
+
+// The choices. LinearLight is also what an empty Light means.
+const (
+	LinearLight Light = "linear" // light, by the curve that the input states
+	CodedLight  Light = "coded"  // samples as they are
 )
 
 // Duplicates describes what becomes of repeated frames.

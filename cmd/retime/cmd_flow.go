@@ -26,7 +26,7 @@ func (o *FlowOptions) AddFlags(f *pflag.FlagSet) {
 
 // own defines the flags that a conversion does not have.
 func (o *FlowOptions) own() []flag {
-	to := &o.files.vectors
+	to := &o.vectors
 	return []flag{{name: "output", short: "o", arg: "NAME", usage: "write flow/%05d.flo, or flow.####.exr with layers forward and backward", heading: commonHeading,
 		use: writesFile, path: &to.File, files: to.names, Value: word(&to.File)}}
 }
@@ -61,7 +61,7 @@ writes the vectors at full size: as .flo files, which --flow files= reads, or as
 }
 
 func runFlow(ctx context.Context, o FlowOptions, input string, stdout, stderr io.Writer) error {
-	to := &o.files.vectors
+	to := &o.vectors
 	if to.File == "" {
 		return fault.New(fault.Usage, "want -o NAME, such as -o flow/%%05d.flo; see retime flow --help")
 	}

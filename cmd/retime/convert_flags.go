@@ -90,6 +90,9 @@ func (o *ConvertOptions) flags() []flag {
 			option: "Timing.ShutterPhase", verbs: conversions, Value: optional(&t.ShutterPhase, timeline.ParseShutterPhase)},
 		{name: "shutter-samples", arg: "N", usage: "moments of which a frame is the mean: 2 to 256, auto", heading: timeHeading,
 			option: "Timing.ShutterSamples", verbs: conversions, Value: parsed(&t.ShutterSamples, "auto", parseSamples)},
+		{name: "light", arg: "WHAT", usage: "what a shutter averages: linear (light), coded (samples) (default linear)\n" +
+			"The curve between them is the one that the input states, or sRGB's for RGB and BT.1886 for YUV.", heading: timeHeading,
+			option: "Synthesis.Light", role: roleMethod, verbs: conversions, values: []string{"linear", "coded"}, Value: word(&s.Light)},
 		{name: "audio", arg: "HOW", usage: "sound at another speed: stretch (at its pitch), keep, drop", heading: timeHeading, option: "Timing.Audio",
 			verbs: conversions, values: []string{"stretch", "keep", "drop"}, Value: word(&t.Audio)},
 		{name: "from", arg: "TIME", usage: "trim: begin here; seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, option: "Timing.From",

@@ -69,10 +69,14 @@ func (r *run) exposure(subframes []*Target) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
+	light := r.video.Light
+	if r.params.Coded {
+		light = frame.Light{}
+	}
 	if f.Format.Bytes() == 1 {
-		average[uint8](f, frames, r.video.Light, r.params.Workers)
+		average[uint8](f, frames, light, r.params.Workers)
 	} else {
-		average[uint16](f, frames, r.video.Light, r.params.Workers)
+		average[uint16](f, frames, light, r.params.Workers)
 	}
 	out.frame.Release()
 	out.frame = f

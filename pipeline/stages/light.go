@@ -2,11 +2,11 @@ package stages
 
 import "retime/frame"
 
-// average makes dst the mean of frames: of their light if they are signals of PQ or HLG, so that a
-// bright thing that moves stays as bright as a lens would see it, and of their samples otherwise.
+// average makes dst the mean of frames: of their light if its curve is known, so that a bright thing
+// that moves stays as bright as a lens would see it, and of their samples otherwise.
 // Alpha is always the mean of samples.
 func average[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, light frame.Light, workers frame.Workers) {
-	format, curve := dst.Format, frame.CurveOf(light.Transfer)
+	format, curve := dst.Format, light.Curve()
 	colours := format.Planes
 	switch {
 	case curve == nil:
@@ -59,12 +59,12 @@ func divide(a, b int64) int64 {
 // averagePlane averages the light of plane i, whose samples are signals of their own.
 func averagePlane[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, i int, s scale, curve *frame.Curve, workers frame.Workers) {
 	most := int64(dst.Format.Max())
-	signals, lights := make([]int64, most+1), make([]uint64, most+1)
+	signals, lights := make([]int64, most+1), make([]int64, most+1)
 	for v := range signals {
 		signals[v] = s.signal(int64(v))
 		lights[v] = curve.Light(signals[v])
 	}
-	to, n := frame.Samples[T](dst.Planes[i]), uint64(len(frames))
+	to, n := frame.Samples[T](dst.Planes[i]), int64(len(frames))
 	workers.Rows(to.Height, func(y0, y1 int) {
 		rows := make([][]T, len(frames))
 		for y := y0; y < y1; y++ {
@@ -74,13 +74,13 @@ func averagePlane[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, i int
 			row := to.Row(y)
 			for x := range row {
 				low, high := rows[0][x], rows[0][x]
-				var sum uint64
+				var sum int64
 				for _, r := range rows {
 					low, high = min(low, r[x]), max(high, r[x])
 					sum += lights[min(int64(r[x]), most)]
 				}
 				if row[x] = low; low != high {
-					v := curve.Signal((sum+n/2)/n, signals[min(int64(low), most)], signals[min(int64(high), most)])
+					v := curve.Signal(divide(sum, n), signals[min(int64(low), most)], signals[min(int64(high), most)])
 					row[x] = T(s.sample(v, most))
 				}
 			}
@@ -168,7 +168,7 @@ func exposePixel[T frame.Sample](from [][3]frame.Image[T], c *yuv, curve *frame.
 	at := func(k int) [3]T { return [3]T{from[k][0].Row(y)[x], from[k][1].Row(cy)[cx], from[k][2].Row(cy)[cx]} }
 	first := at(0)
 	same = true
-	var sums [3]uint64
+	var sums [3]int64
 	p := c.rgb(int64(first[0]), int64(first[1]), int64(first[2]))
 	low, high := p, p
 	for k := range from {
@@ -181,9 +181,9 @@ func exposePixel[T frame.Sample](from [][3]frame.Image[T], c *yuv, curve *frame.
 		}
 	}
 	if !same {
-		n := uint64(len(from))
+		n := int64(len(from))
 		for i, sum := range sums {
-			p[i] = curve.Signal((sum+n/2)/n, low[i], high[i])
+			p[i] = curve.Signal(divide(sum, n), low[i], high[i])
 		}
 	}
 	luma, u, v = c.back(p)

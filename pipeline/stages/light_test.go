@@ -10,7 +10,7 @@ import (
 
 // lit returns the light of the frame's pixel (x, y): red, green and blue, or grey.
 func lit(f *frame.Frame, light frame.Light, x, y int) []float64 {
-	curve := frame.CurveOf(light.Transfer)
+	curve := light.Curve()
 	at := func(i int) int64 {
 		sx, sy := f.Format.Subsampling(i)
 		return int64(frame.Samples[uint16](f.Planes[i]).Row(y >> sy)[x>>sx])
@@ -45,6 +45,8 @@ func TestLightIsAveraged(t *testing.T) {
 		{frame.Format{Name: "gray12le", Depth: 12, Planes: 1}, frame.Light{Transfer: frame.HLG}},
 		{frame.Format{Name: "yuv444p12le", Depth: 12, Planes: 3}, frame.Light{Transfer: frame.PQ, Red: 2627, Blue: 593}},
 		{frame.Format{Name: "yuv420p10le", Depth: 10, Planes: 3, ChromaX: 1, ChromaY: 1}, frame.Light{Transfer: frame.HLG, Red: 2627, Blue: 593}},
+		{frame.Format{Name: "yuv420p12le", Depth: 12, Planes: 3, ChromaX: 1, ChromaY: 1}, frame.Light{Gamma: frame.BT1886, Red: 2126, Blue: 722}},
+		{frame.Format{Name: "gbrp16le", Depth: 16, Planes: 3, RGB: true}, frame.Light{Gamma: frame.SRGB, FullRange: true}},
 		{frame.Format{Name: "yuva422p10le", Depth: 10, Planes: 4, ChromaX: 1}, frame.Light{Transfer: frame.PQ, FullRange: true}},
 	} {
 		const width, height, n = 37, 23, 9
@@ -111,6 +113,65 @@ func TestLightIsAveraged(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Within 0.1 %, a disc that moves through an exposure keeps its light, in every curve.
+func TestExposedDiscKeepsItsLight(t *testing.T) {
+	const width, height, n, dark, bright = 96, 48, 16, 0.05, 0.9
+	for _, c := range []struct {
+		format frame.Format
+		light  frame.Light
+	}{
+		{frame.Format{Name: "gbrp16le", Depth: 16, Planes: 3, RGB: true}, frame.Light{Gamma: frame.SRGB, FullRange: true}},
+		{frame.Format{Name: "gbrp10le", Depth: 10, Planes: 3, RGB: true}, frame.Light{Gamma: frame.Log100, FullRange: true}},
+		{frame.Format{Name: "gray12le", Depth: 12, Planes: 1}, frame.Light{Gamma: frame.BT1886}},
+		{frame.Format{Name: "yuv444p12le", Depth: 12, Planes: 3}, frame.Light{Gamma: frame.BT1886, Red: 2126, Blue: 722}},
+		{frame.Format{Name: "yuv420p10le", Depth: 10, Planes: 3, ChromaX: 1, ChromaY: 1}, frame.Light{Gamma: frame.Gamma28, Red: 2126, Blue: 722}},
+		{frame.Format{Name: "gbrp16le", Depth: 16, Planes: 3, RGB: true}, frame.Light{Transfer: frame.PQ, FullRange: true}},
+		{frame.Format{Name: "gray10le", Depth: 10, Planes: 1}, frame.Light{Transfer: frame.HLG}},
+	} {
+		luma, chroma := scales(c.light.FullRange || c.format.RGB, c.format)
+		var frames []*frame.Frame
+		for k := range n {
+			f := frame.New(c.format, width, height)
+			for i := range f.Planes {
+				p := frame.Samples[uint16](f.Planes[i])
+				for y := range p.Height {
+					for x := range p.Width {
+						inside := min(max(10.5-math.Hypot(float64(x)-24-2.7*float64(k), float64(y)-24), 0), 1)
+						v := luma.sample(int64(frame.One*(dark+(bright-dark)*inside)), int64(c.format.Max()))
+						if i > 0 && !c.format.RGB {
+							v = chroma.offset
+						}
+						p.Row(y)[x] = uint16(v)
+					}
+				}
+			}
+			frames = append(frames, f)
+		}
+		total := func(f *frame.Frame) (sum float64) {
+			ground := lit(f, c.light, 0, 0)[0]
+			for y := range height {
+				for x := range width {
+					sum += lit(f, c.light, x, y)[0] - ground
+				}
+			}
+			return sum
+		}
+		want := 0.
+		for _, f := range frames {
+			want += total(f) / n
+		}
+		mean := frame.New(c.format, width, height)
+		average[uint16](mean, frames, c.light, frame.Workers{N: 1})
+		if got := total(mean); math.Abs(got/want-1) > 0.001 {
+			t.Errorf("%s, %+v: %.5f of the disc's light", c.format.Name, c.light, got/want)
+		}
+		average[uint16](mean, frames, frame.Light{}, frame.Workers{N: 1})
+		if got := total(mean); math.Abs(got/want-1) < 0.02 {
+			t.Errorf("%s, %+v: the mean of samples has %.5f of the disc's light, too", c.format.Name, c.light, got/want)
 		}
 	}
 }

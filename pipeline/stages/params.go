@@ -28,6 +28,7 @@ type Params struct {
 	DropRepeats              bool // leave out pictures that repeat the one before
 	StaticMask               frame.Image[uint8]
 	Mattes                   func(ctx context.Context) Mattes // opens the mattes; nil for none
+	Coded                    bool                             // shutters average samples and not light
 
 	// Open opens what makes the frames of a preset that decisions choose.
 	Open  func(preset motion.Preset) (synth.Synthesizer, error)

@@ -159,6 +159,12 @@ const (
 	PrimariesSMPTE170M   = C.AVCOL_PRI_SMPTE170M
 	PrimariesBT470BG     = C.AVCOL_PRI_BT470BG
 	TransferUnspecified  = C.AVCOL_TRC_UNSPECIFIED
+	TransferGamma22      = C.AVCOL_TRC_GAMMA22
+	TransferGamma28      = C.AVCOL_TRC_GAMMA28
+	TransferLinear       = C.AVCOL_TRC_LINEAR
+	TransferLog          = C.AVCOL_TRC_LOG
+	TransferLogSqrt      = C.AVCOL_TRC_LOG_SQRT
+	TransferSRGB         = C.AVCOL_TRC_IEC61966_2_1
 	TransferPQ           = C.AVCOL_TRC_SMPTE2084
 	TransferHLG          = C.AVCOL_TRC_ARIB_STD_B67
 	MatrixUnspecified    = C.AVCOL_SPC_UNSPECIFIED

@@ -61,6 +61,30 @@ func (c Colour) transfer() frame.Transfer {
 	return frame.SDR
 }
 
+// gamma returns the curve of pictures in SDR: that of c's transfer characteristics or, if they are not
+// stated, sRGB's for RGB and a display's for YUV.
+func (c Colour) gamma(format astiav.PixelFormat) frame.Gamma {
+	switch c.Transfer {
+	case av.TransferSRGB:
+		return frame.SRGB
+	case av.TransferLinear:
+		return frame.Linear
+	case av.TransferGamma22:
+		return frame.Gamma22
+	case av.TransferGamma28:
+		return frame.Gamma28
+	case av.TransferLog:
+		return frame.Log100
+	case av.TransferLogSqrt:
+		return frame.Log316
+	case av.TransferUnspecified, 0:
+		if IsRGB(format) {
+			return frame.SRGB
+		}
+	}
+	return frame.BT1886
+}
+
 // coefficients returns the matrix between RGB and YUV: c's own, or the usual one for c's
 // primaries and the picture's height in pixels.
 func (c Colour) coefficients(height int) int {

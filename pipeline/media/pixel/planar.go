@@ -38,7 +38,7 @@ func (s Source) Light() frame.Light {
 	if s.linear() {
 		return frame.Light{Transfer: frame.PQ, FullRange: true}
 	}
-	l := frame.Light{Transfer: s.Colour.transfer(), FullRange: s.planarLayout().full}
+	l := frame.Light{Transfer: s.Colour.transfer(), Gamma: s.Colour.gamma(s.Format), FullRange: s.planarLayout().full}
 	switch s.Colour.coefficients(s.Height) {
 	case av.MatrixBT2020:
 		l.Red, l.Blue = 2627, 593

@@ -34,7 +34,7 @@ func TestRead(t *testing.T) {
 }
 
 // No refusal blocks, although nobody writes into the pipe.
-func TestRefusals(t *testing.T) {
+func TestRefusedFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	write(t, in("large"), "eight by")

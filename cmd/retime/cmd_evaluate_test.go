@@ -228,7 +228,7 @@ func TestSettingsAreOptions(t *testing.T) {
 	scenes, mask := writeFile(t, filepath.Join(dir, "scenes.txt"), "1\n"), writeFile(t, filepath.Join(dir, "mask.pgm"), "P5 1 1 255 x")
 	other := map[string]string{
 		"scene-threshold": "0.5", "scenes": scenes, "static-mask": mask, "matte": mask, "blend-below": "0.5", "nearest-below": "0.5", "inverse-telecine": "true",
-		"threads": "2", "device": "1",
+		"threads": "2", "device": "1", "device-memory": "1G",
 	}
 	plain, err := parseSetting(nil)
 	if err != nil {
@@ -254,7 +254,7 @@ func TestSettingsAreOptions(t *testing.T) {
 		}
 	}
 	want := []string{
-		"backend", "blend-below", "device", "device-memory", "duplicates", "flow", "gpu-fault", "kernel", "mode", "nearest-below", "order", "preset",
+		"backend", "blend-below", "device", "duplicates", "flow", "gpu-fault", "kernel", "mode", "nearest-below", "order", "preset",
 		"scene-threshold", "static", "threads",
 	}
 	if got := slices.Sorted(maps.Keys(plain.Values)); !slices.Equal(got, want) {

@@ -196,7 +196,11 @@ func TestFlowWorkersFitMemory(t *testing.T) {
 		workers int
 	}{{0, 8}, {1, 1}, {500 << 20, 1}, {1 << 30, 2}, {2 << 30, 5}, {8 << 30, 8}} {
 		o := pipeline.Options{Compute: pipeline.Compute{Threads: 16, DeviceMemory: c.memory}}
-		if n := o.FlowWorkers(); n != c.workers {
+		s, err := o.Settle()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.FlowWorkers(); n != c.workers {
 			t.Errorf("%d bytes: %d intervals at once, want %d", c.memory, n, c.workers)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -333,6 +334,17 @@ func TestDevicesEstimateFlow(t *testing.T) {
 			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
 			Synthesis: Synthesis{Flow: c.flow, FlowCache: c.cache, Preset: Fast}, Compute: Compute{Threads: 4, FaultPolicy: c.policy},
 		})
+		told := func(list map[int64]warp.FlowPair) func(Vectors) error {
+			var mu sync.Mutex
+			return func(v Vectors) error {
+				mu.Lock()
+				defer mu.Unlock()
+				list[v.Number] = v.FlowPair
+				return nil
+			}
+		}
+		there, here := map[int64]warp.FlowPair{}, map[int64]warp.FlowPair{}
+		o.Hooks.Vectors = told(there)
 		drivers := []*graphDriver{{Late: kernels.NewLate(1), failFrom: c.failFrom}, {Late: kernels.NewLate(2), failFrom: c.failFrom}}
 		d := emulated(t, o, drivers[0], drivers[1])
 		got, err := throughSynthesizer(t, clip, o, d)
@@ -346,9 +358,13 @@ func TestDevicesEstimateFlow(t *testing.T) {
 		if c.fails {
 			continue
 		}
-		o.Synthesis.FlowCache = ""
+		o.Synthesis.FlowCache, o.Hooks.Vectors = "", told(here)
 		o = settled(t, o.Options)
-		if list := got.differences(onProcessor(t, clip, o)); len(got.frames) != 2*frames || len(list) > 0 {
+		list := got.differences(onProcessor(t, clip, o))
+		if len(there) != frames-1 || !reflect.DeepEqual(there, here) {
+			t.Errorf("%s: %d flows of devices are told, which are not the processor's", c.name, len(there))
+		}
+		if len(got.frames) != 2*frames || len(list) > 0 {
 			t.Errorf("%s: %d frames, of which %v differ from the processor's", c.name, len(got.frames), list)
 		}
 	}

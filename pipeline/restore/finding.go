@@ -34,16 +34,31 @@ const (
 	Dirt    Kind = "dirt"    // specks, and scratches
 )
 
-var kinds = []Kind{Listed, Repeated, Black, White, Garbled, Flash, DecodeError, Gap, Jump, Jitter, Dropout, Streak, Block, Dirt}
+// The kinds that can be looked for.
+var (
+	wholeKinds = []Kind{Repeated, Black, White, Garbled, Flash, DecodeError, Gap, Jump}
+	partKinds  = []Kind{Jitter, Dropout, Streak, Block, Dirt}
+)
 
-// ParseKinds reads a list of kinds of damage that can be looked for, such as "black,dropout". Errors are of
-// kind fault.Usage.
+var kinds = slices.Concat([]Kind{Listed}, wholeKinds, partKinds)
+
+// ParseKinds reads a list of kinds of damage that can be looked for, such as "black,dropout". "whole" stands
+// for all kinds of damage to whole pictures, and "parts" for all to parts of them. Errors are of kind
+// fault.Usage.
 func ParseKinds(s string) ([]Kind, error) {
 	var all []Kind
 	for part := range strings.SplitSeq(s, ",") {
 		k := Kind(strings.TrimSpace(part))
+		switch k {
+		case "whole":
+			all = append(all, wholeKinds...)
+			continue
+		case "parts":
+			all = append(all, partKinds...)
+			continue
+		}
 		if !knownKind(k) || k == Listed {
-			return nil, fault.New(fault.Usage, "kind %q: choose from %s", k, kindList(kinds[1:]))
+			return nil, fault.New(fault.Usage, "kind %q: choose from whole, parts, %s", k, kindList(kinds[1:]))
 		}
 		all = append(all, k)
 	}

@@ -34,6 +34,10 @@ func TestParts(t *testing.T) {
 	truth, _ := readAll(t, writeClip(t, width, height, steady(24), nil))
 	o := options(t, name)
 	o.Detect, o.DryRun = true, true
+	if found := mustRun(t, o).Findings; len(found) != 0 {
+		t.Errorf("found %v, which nobody looks for", found)
+	}
+	o.Find = partKinds
 	found := mustRun(t, o).Findings
 	if len(found) != 2 || found[0].Kind != Dropout || found[0].First.Number != 6 || found[0].Region == nil || found[1].Kind != Block || found[1].First.Number != 15 {
 		t.Fatalf("found %v", found)
@@ -125,7 +129,7 @@ func TestFlickerAndNoise(t *testing.T) {
 		want  []string
 	}{{steady(40), lit, nil}, {held(steady(40), 17), noise, []string{"repeated 17"}}} {
 		o := options(t, writeClip(t, width, height, c.times, c.spoil))
-		o.Detect, o.DryRun = true, true
+		o.Detect, o.DryRun, o.Find = true, true, slices.Concat(wholeKinds, partKinds)
 		var got []string
 		for _, f := range mustRun(t, o).Findings {
 			got = append(got, fmt.Sprintf("%s %v", f.Kind, f.First))

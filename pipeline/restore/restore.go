@@ -25,7 +25,8 @@ type Options struct {
 	// Damage lists known damage. Detect searches for more.
 	Damage []Finding
 	Detect bool
-	// Sensitivity and Find say how sure Detect must be, and of which kinds of damage; none for all.
+	// Sensitivity and Find say how sure Detect must be, and which kinds of damage it looks for: if none is named,
+	// those of whole pictures.
 	Sensitivity Sensitivity
 	Find        []Kind
 	// MissingFromNumbering makes frames for the gaps in the numbering of an image

@@ -44,11 +44,13 @@ func (s Sensitivity) limits() (limits, error) {
 	return l, nil
 }
 
-// partKinds are the kinds of damage to parts of pictures.
-var partKinds = []Kind{Jitter, Dropout, Streak, Block, Dirt}
-
-// wants reports whether k is among those to find, all of them if none is named.
-func wants(find []Kind, k Kind) bool { return len(find) == 0 || slices.Contains(find, k) }
+// wants reports whether k is among those to find: if none is named, damage to whole pictures.
+func wants(find []Kind, k Kind) bool {
+	if len(find) == 0 {
+		find = wholeKinds
+	}
+	return slices.Contains(find, k)
+}
 
 // wantsParts reports whether damage to parts of pictures is to be found.
 func wantsParts(find []Kind) bool {

@@ -33,6 +33,7 @@ type tally struct {
 // alarms counts findings in sound clips.
 type alarms struct {
 	found   int
+	whole   int // of those found, damage to whole pictures
 	seconds float64
 }
 
@@ -85,10 +86,10 @@ func (t *tally) print(s *study, woven bool) {
 		s.printf("| %s | %d | %.3f | %s | %.2f | %.3f (%d) |\n", sort.name, drawn, float64(found)/float64(max(drawn, 1)), by[3:],
 			float64(c.named)/float64(max(found, 1)), float64(c.right)/float64(max(c.claimed, 1)), c.claimed)
 	}
-	s.printf("\n| sound | seconds | findings | in two minutes |\n|---|---|---|---|\n")
+	s.printf("\n| sound | seconds | findings | in two minutes | of them whole pictures |\n|---|---|---|---|---|\n")
 	for _, c := range conditions {
 		a := t.clean[c.name]
-		s.printf("| %s | %.0f | %d | %.1f |\n", c.name, a.seconds, a.found, float64(a.found)*120/a.seconds)
+		s.printf("| %s | %.0f | %d | %.1f | %d |\n", c.name, a.seconds, a.found, float64(a.found)*120/a.seconds, a.whole)
 	}
 	s.printf("\n%.1f times real time\n", t.length/t.busy.Seconds())
 }
@@ -249,7 +250,11 @@ func (s *study) rewrite(ctx context.Context, from, to string, change func(n, cou
 
 func (s *study) detect(ctx context.Context, t *tally, name string, length float64) ([]restore.Finding, error) {
 	begin := time.Now()
-	report, err := restore.Run(ctx, restore.Options{Detect: true, DryRun: true, Convert: pipeline.Options{Input: pipeline.Input{File: name}, Compute: pipeline.Compute{Backend: pipeline.CPU}}})
+	find, err := restore.ParseKinds("whole,parts")
+	if err != nil {
+		return nil, err
+	}
+	report, err := restore.Run(ctx, restore.Options{Detect: true, Find: find, DryRun: true, Convert: pipeline.Options{Input: pipeline.Input{File: name}, Compute: pipeline.Compute{Backend: pipeline.CPU}}})
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,10 @@ func (t *Timing) settle() {
 }
 
 func (t *Timing) check() error {
-	if err := choice("Timing.Audio", t.Audio, media.StretchAudio, media.KeepAudio, media.DropAudio); err != nil {
+	if err := cmp.Or(
+		choice("Timing.Audio", t.Audio, media.StretchAudio, media.KeepAudio, media.DropAudio),
+		choice("Timing.Light", t.Light, LinearLight, CodedLight, ""),
+	); err != nil {
 		return err
 	}
 	switch {
@@ -212,8 +215,6 @@ func (s *Synthesis) check() error {
 		}
 	}
 	switch t, b, n := s.SceneThreshold, s.BlendBelow, s.NearestBelow; {
-	case s.Light != "" && s.Light != LinearLight && s.Light != CodedLight:
-		return fault.New(fault.Usage, "Synthesis.Light %s: choose from %s, %s", s.Light, LinearLight, CodedLight)
 	case !whole(s.StaticMask):
 		m := &s.StaticMask
 		return fault.New(fault.Usage, "Synthesis.StaticMask: %d samples, %d from row to row, are no picture of %dx%d", len(m.Pix), m.Stride, m.Width, m.Height)

@@ -79,6 +79,8 @@ type Timing struct {
 	// ShutterSamples is how many moments a frame is the mean of, from 2 to timeline.MaxSamples; 0 for
 	// four for each source frame that the shutter covers, from 8 to 64.
 	ShutterSamples int
+	// Light is what a shutter averages; LinearLight by default.
+	Light Light
 	// Audio describes what becomes of sound if the time changes; StretchAudio by default.
 	Audio media.Audio
 }
@@ -131,8 +133,6 @@ type Synthesis struct {
 	// last one of a sequence or video for all that follow. Empty for none. It counts in modes that use
 	// optical flow, which for the two sides is always DIS, on the CPU.
 	Matte string
-	// Light is what a shutter averages; LinearLight by default.
-	Light Light
 }
 
 // Output describes what is written, and how it is encoded.

@@ -37,8 +37,8 @@ func (o *Settled) lineParams() stages.Params {
 			Method: s.Flow, Workers: flows, Share: share, Estimator: o.Estimator, DeviceEstimator: o.deviceEstimator,
 		},
 		SceneThreshold: *s.SceneThreshold, Scenes: s.Scenes, BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow,
-		Decisions: s.Decisions, DropRepeats: s.Duplicates == RetimeDuplicates, StaticMask: s.StaticMask, Coded: s.Light == CodedLight,
-		Mattes: o.mattes(), Open: o.withPreset, Hooks: o.Hooks,
+		Decisions: s.Decisions, DropRepeats: s.Duplicates == RetimeDuplicates, Masks: stages.Masks{Static: s.StaticMask, Mattes: o.mattes()},
+		Coded: o.Timing.Light == CodedLight, Open: o.withPreset, Hooks: o.Hooks,
 	}
 }
 

@@ -49,7 +49,7 @@ func (o *RestoreOptions) own() []flag {
 		{name: "detect", usage: "find damaged frames and replace them", heading: damageHeading, option: "Options.Detect", Value: boolean(&r.Detect)},
 		{name: "sensitivity", arg: "LEVEL", usage: "how little --detect takes for damage", heading: damageHeading, option: "Options.Sensitivity",
 			values: []string{string(restore.Low), string(restore.Normal), string(restore.High)}, Value: word(&r.Sensitivity)},
-		{name: "find", arg: "KINDS", usage: "what --detect looks for: kinds such as black,dropout, whole, parts (default whole)", heading: damageHeading, Value: word(&o.find)},
+		{name: "find", arg: "KINDS", usage: "what --detect looks for: whole, parts, black,dropout,... (default whole)", heading: damageHeading, Value: word(&o.find)},
 		{name: "missing-from-numbering", usage: "fill the gaps in the numbers of an image sequence", heading: damageHeading,
 			option: "Options.MissingFromNumbering", Value: boolean(&r.MissingFromNumbering)},
 		{name: "write-list", arg: "FILE", usage: "write all damage to this list", heading: damageHeading, use: writesFile, path: &o.writeList, Value: word(&o.writeList)},

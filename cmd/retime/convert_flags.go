@@ -92,7 +92,7 @@ func (o *ConvertOptions) flags() []flag {
 			option: "Timing.ShutterSamples", verbs: conversions, Value: parsed(&t.ShutterSamples, "auto", parseSamples)},
 		{name: "light", arg: "WHAT", usage: "what a shutter averages: linear (light), coded (samples) (default linear)\n" +
 			"The curve between them is the one that the input states, or sRGB's for RGB and BT.1886 for YUV.", heading: timeHeading,
-			option: "Synthesis.Light", role: roleMethod, verbs: conversions, values: []string{"linear", "coded"}, Value: word(&s.Light)},
+			option: "Timing.Light", verbs: conversions, values: []string{"linear", "coded"}, Value: word(&t.Light)},
 		{name: "audio", arg: "HOW", usage: "sound at another speed: stretch (at its pitch), keep, drop", heading: timeHeading, option: "Timing.Audio",
 			verbs: conversions, values: []string{"stretch", "keep", "drop"}, Value: word(&t.Audio)},
 		{name: "from", arg: "TIME", usage: "trim: begin here; seconds, mm:ss.frac or hh:mm:ss.frac", heading: commonHeading, option: "Timing.From",
@@ -199,7 +199,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb | workVerb | flowVerb, values: []string{"auto", "cpu", "cuda"}, Value: word(&c.Backend)},
 		{name: "device", arg: "NUMBERS", usage: "CUDA devices to use, such as 0,1 (default 0)", heading: machineHeading, option: "Compute.Devices", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb | flowVerb, Value: parsed(&c.Devices, "0", values.Devices)},
-		{name: "device-memory", arg: "SIZE", usage: "most memory to use on each GPU, such as 600M or 1.5G, beside the driver's own (default what is free)", heading: machineHeading, option: "Compute.DeviceMemory", role: roleMachine,
+		{name: "device-memory", arg: "SIZE", usage: "memory to use on a GPU, beside the driver's: 600M, 1.5G (default what is free)", heading: machineHeading, option: "Compute.DeviceMemory", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb | flowVerb, Value: parsed(&c.DeviceMemory, "", values.Memory)},
 		{name: "gpu-fault", arg: "HOW", usage: "when a GPU fails: cpu (make the frame there), fail", heading: machineHeading, option: "Compute.FaultPolicy", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb | flowVerb, values: []string{"cpu", "fail"}, Value: word(&c.FaultPolicy)},

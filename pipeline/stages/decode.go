@@ -19,8 +19,8 @@ func (r *run) decode(source Source) stage[*Picture] {
 	return func(ctx context.Context, emit func(*Picture) error) error {
 		var last *big.Rat // time of the picture before
 		var mattes Mattes
-		if r.params.Mattes != nil {
-			mattes = r.params.Mattes(ctx)
+		if r.params.Masks.Mattes != nil {
+			mattes = r.params.Masks.Mattes(ctx)
 			defer mattes.Close()
 		}
 		for !r.enough() {

@@ -207,6 +207,6 @@ func (l *Line) newRun(preset motion.Preset, pass *timeline.Pass, want Range, v t
 		}
 	}
 	var err error
-	r.still, err = staticMask(l.params.StaticMask, v, r.scale.Level)
+	r.still, err = staticMask(l.params.Masks.Static, v, r.scale.Level)
 	return r, err
 }

@@ -26,13 +26,18 @@ type Params struct {
 	BlendBelow, NearestBelow float64
 	Decisions                []decision.Decision
 	DropRepeats              bool // leave out pictures that repeat the one before
-	StaticMask               frame.Image[uint8]
-	Mattes                   func(ctx context.Context) Mattes // opens the mattes; nil for none
-	Coded                    bool                             // shutters average samples and not light
+	Masks                    Masks
+	Coded                    bool // shutters average samples and not light
 
 	// Open opens what makes the frames of a preset that decisions choose.
 	Open  func(preset motion.Preset) (synth.Synthesizer, error)
 	Hooks Hooks
+}
+
+// Masks say what moves otherwise than what is around it.
+type Masks struct {
+	Static frame.Image[uint8]               // what stands still; empty for what the pictures show
+	Mattes func(ctx context.Context) Mattes // opens the mattes; nil for none
 }
 
 // Flow describes how the flow of intervals is estimated.

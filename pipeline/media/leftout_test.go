@@ -48,15 +48,17 @@ func TestWhatIsNotDecodedIsNamed(t *testing.T) {
 			t.Errorf("%s: %d bytes become %d", format, len(in), len(out))
 		}
 	}
-	// An attribute of its own, and a channel that is no colour: of the alpha.
+	// An attribute of its own, a channel that is no colour, of the alpha, and another window.
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=24", "-frames:v", "2", "-pix_fmt", "gbrapf32le", "-c:v", "exr", at("more%d.exr"))
 	for _, name := range []string{"more1.exr", "more2.exr"} {
 		edit(name, func(b []byte) []byte {
 			b = bytes.Replace(b, []byte("writer\x00"), []byte("camera\x00"), 1)
+			display := []byte("displayWindow\x00box2i\x00\x10\x00\x00\x00")
+			b[bytes.Index(b, display)+len(display)+8]++ // a column more than the data
 			return bytes.Replace(b, []byte("A\x00\x02\x00"), []byte("Z\x00\x02\x00"), 1)
 		})
 	}
-	if said := run(at("more%d.exr"), "p%d.exr", ""); !strings.Contains(said, "attributes of OpenEXR: camera") || !strings.Contains(said, "channels of OpenEXR: Z") {
+	if said := run(at("more%d.exr"), "p%d.exr", ""); !strings.Contains(said, "attributes of OpenEXR: camera") || !strings.Contains(said, "channels of OpenEXR: Z") || !strings.Contains(said, "data window of OpenEXR") {
 		t.Errorf("OpenEXR: said %q", said)
 	}
 

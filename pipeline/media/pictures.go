@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -15,9 +14,7 @@ import (
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
-	"retime/pipeline/media/exr"
 	"retime/pipeline/media/sequence"
-	"retime/pipeline/plainfile"
 )
 
 // DefaultSequenceRate is the frame rate of image sequences, in frames per second, if
@@ -188,7 +185,6 @@ func (d *demuxer) options(url *string, opt *ReaderOptions) (*astiav.Dictionary, 
 		opt.Log.Warn("the input is one picture of a sequence; its pattern names them all", "input", d.name, "pattern", pattern, "pictures", count)
 	}
 	if len(list) > 0 {
-		warnOfEXR(list[0].file, opt.Log)
 		start, err := d.list(list, url, opt)
 		if err != nil {
 			return nil, err
@@ -210,22 +206,6 @@ func (d *demuxer) options(url *string, opt *ReaderOptions) (*astiav.Dictionary, 
 		}
 	}
 	return options, nil
-}
-
-// warnOfEXR says what of an OpenEXR picture FFmpeg does not read.
-func warnOfEXR(name string, log *slog.Logger) {
-	if !strings.EqualFold(filepath.Ext(name), ".exr") {
-		return
-	}
-	file, err := plainfile.Open(name, plainfile.Unlimited) // its header is read, within limits
-	if err != nil {
-		return // opening the input reports it
-	}
-	defer file.Close()
-	h, err := exr.ReadHeader(file)
-	if lost := h.Lost(); err == nil && lost != nil {
-		log.Warn("of OpenEXR, FFmpeg reads colour and alpha alone; the rest is left out", "picture", name, "lost", strings.Join(lost, "; "))
-	}
 }
 
 // list keeps the pictures that can be read in d.numbers, and returns the number that

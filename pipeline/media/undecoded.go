@@ -2,11 +2,12 @@ package media
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 	"strings"
 
 	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/exr"
 )
 
 // undecoded is what a video's packets hold and FFmpeg's decoders leave out, as far as the first packet
@@ -31,69 +32,23 @@ func inspect(codec astiav.CodecID, header, packet []byte) undecoded {
 	return undecoded{}
 }
 
-// ownAttributes are the attributes of OpenEXR that say how the file is laid out, which an encoder
-// writes anew.
-var ownAttributes = []string{
-	"channels", "compression", "dataWindow", "displayWindow", "lineOrder", "pixelAspectRatio", "screenWindowCenter", "screenWindowWidth",
-	"tiles", "type", "version", "chunkCount", "name", "dwaCompressionLevel", "framesPerSecond", "gamma", "writer",
-}
-
-// inspectEXR reads the header of an OpenEXR file: attributes, each with a name and a type that end with
-// a zero, a size and its data, until an empty name.
+// inspectEXR returns what FFmpeg leaves out of an OpenEXR picture.
 func inspectEXR(data []byte) (u undecoded) {
-	const magic = "\x76\x2f\x31\x01"
-	data, ok := bytes.CutPrefix(data, []byte(magic))
-	if !ok || len(data) < 4 {
-		return u
+	h, _ := exr.ReadHeader(bytes.NewReader(data)) // a damaged one is for the decoder to judge
+	u.half = h.Half
+	if len(h.Further) > 0 {
+		u.lost = append(u.lost, "channels of OpenEXR: "+some(h.Further))
 	}
-	data = data[4:] // version and flags
-	var attributes, channels []string
-	for {
-		name, rest, ok := bytes.Cut(data, []byte{0})
-		if !ok || len(name) == 0 {
-			break
-		}
-		_, rest, ok = bytes.Cut(rest, []byte{0})
-		if !ok || len(rest) < 4 {
-			break
-		}
-		size := int64(binary.LittleEndian.Uint32(rest))
-		if rest = rest[4:]; size > int64(len(rest)) {
-			break
-		}
-		if string(name) == "channels" {
-			channels, u.half = channelsOf(rest[:size])
-		} else if !slices.Contains(ownAttributes, string(name)) {
-			attributes = append(attributes, string(name))
-		}
-		data = rest[size:]
+	if len(h.Attributes) > 0 {
+		u.lost = append(u.lost, "attributes of OpenEXR: "+some(h.Attributes))
 	}
-	if len(channels) > 0 {
-		u.lost = append(u.lost, "channels of OpenEXR: "+some(channels))
+	if h.Parts {
+		u.lost = append(u.lost, "parts of OpenEXR after the first")
 	}
-	if len(attributes) > 0 {
-		u.lost = append(u.lost, "attributes of OpenEXR: "+some(attributes))
+	if h.Cropped {
+		u.lost = append(u.lost, "data window of OpenEXR")
 	}
 	return u
-}
-
-// channelsOf returns the channels of OpenEXR besides colour and alpha; half is set if those are half
-// floats. A channel has a name that ends with a zero, a type, and 12 bytes more.
-func channelsOf(list []byte) (further []string, half bool) {
-	floats := false
-	for {
-		name, rest, ok := bytes.Cut(list, []byte{0})
-		if !ok || len(name) == 0 || len(rest) < 16 {
-			return further, half && !floats
-		}
-		kind := binary.LittleEndian.Uint32(rest)
-		if slices.Contains([]string{"R", "G", "B", "A", "Y"}, string(name)) {
-			half, floats = half || kind == 1, floats || kind == 2
-		} else {
-			further = append(further, string(name))
-		}
-		list = rest[16:]
-	}
 }
 
 // some joins names, but not too many.

@@ -13,8 +13,9 @@ import (
 
 // Header is what the header of a picture's first part says.
 type Header struct {
-	Channels   []string // in the file's order
-	Attributes []string // names, but for those that every picture has and channels
+	Further    []string // channels besides colour and alpha, in the file's order
+	Half       bool     // colour and alpha are half floats
+	Attributes []string // names, but for those that say how the file is laid out, or who wrote it
 	Cropped    bool     // the data window is not the display window
 	Parts      bool     // the file may have several parts
 }
@@ -28,10 +29,10 @@ const (
 	mostNames     = 1 << 12
 )
 
-// required are the attributes that every picture has, or that say how its samples lie in the file.
-var required = strings.Fields("channels compression dataWindow displayWindow lineOrder pixelAspectRatio screenWindowCenter screenWindowWidth tiles name type version chunkCount")
+// own are the attributes that a writer sets anew.
+var own = strings.Fields("channels compression dataWindow displayWindow lineOrder pixelAspectRatio screenWindowCenter screenWindowWidth tiles name type version chunkCount dwaCompressionLevel framesPerSecond gamma writer")
 
-// ReadHeader reads the header of a picture's first part.
+// ReadHeader reads the header of a picture's first part. With an error, it returns what came before.
 func ReadHeader(from io.Reader) (h Header, err error) {
 	r := bufio.NewReader(from)
 	var start [8]byte
@@ -55,13 +56,13 @@ func ReadHeader(from io.Reader) (h Header, err error) {
 		}
 		switch name {
 		case "channels":
-			h.Channels = channelNames(value)
+			h.Further, h.Half = channelsOf(value)
 		case "dataWindow":
 			windows[0] = value
 		case "displayWindow":
 			windows[1] = value
 		}
-		if !slices.Contains(required, name) {
+		if !slices.Contains(own, name) {
 			h.Attributes = append(h.Attributes, name)
 		}
 	}
@@ -104,38 +105,21 @@ func attribute(r *bufio.Reader) ([]byte, error) {
 	return value, nil
 }
 
-// channelNames returns the names in a list of channels.
-func channelNames(list []byte) (names []string) {
-	const rest = 16 // bytes of a channel after its name
+// channelsOf returns the channels of a list besides colour and alpha; half is set if those are half floats.
+func channelsOf(list []byte) (further []string, half bool) {
+	const rest = 16 // bytes of a channel after its name: the type, and 12 more
+	floats := false
 	for len(list) > 1 {
 		name, after, ok := bytes.Cut(list, []byte{0})
 		if !ok || len(after) < rest {
-			return names
+			break
 		}
-		names, list = append(names, string(name)), after[rest:]
-	}
-	return names
-}
-
-// Lost returns what FFmpeg does not carry from one file to another, in words; nil for nothing.
-func (h Header) Lost() (lost []string) {
-	var further []string
-	for _, c := range h.Channels {
-		if !slices.Contains([]string{"R", "G", "B", "A", "Y"}, c) {
-			further = append(further, c)
+		if kind := Type(binary.LittleEndian.Uint32(after)); slices.Contains([]string{"R", "G", "B", "A", "Y"}, string(name)) {
+			half, floats = half || kind == Half, floats || kind == Float
+		} else {
+			further = append(further, string(name))
 		}
+		list = after[rest:]
 	}
-	if further != nil {
-		lost = append(lost, "channels "+strings.Join(further, ", "))
-	}
-	if h.Parts {
-		lost = append(lost, "parts after the first")
-	}
-	if h.Cropped {
-		lost = append(lost, "the data window")
-	}
-	if h.Attributes != nil {
-		lost = append(lost, "attributes "+strings.Join(h.Attributes, ", "))
-	}
-	return lost
+	return further, half && !floats
 }

@@ -14,14 +14,16 @@ func TestReadHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, err := ReadHeader(bytes.NewReader(file.Bytes()))
-	if err != nil || fmt.Sprint(h) != "{[R Z forward.u] [] false false}" {
+	if err != nil || fmt.Sprint(h) != "{[Z forward.u] true [] false false}" {
 		t.Errorf("%v, %v", h, err)
 	}
-	if got := fmt.Sprint(h.Lost()); got != "[channels Z, forward.u]" {
-		t.Errorf("lost %s", got)
-	}
-	if got := fmt.Sprint((Header{[]string{"R", "G", "B", "A"}, []string{"timeCode"}, true, true}).Lost()); got != "[parts after the first the data window attributes timeCode]" {
-		t.Errorf("lost %s", got)
+	other := bytes.Clone(file.Bytes())
+	other[5] |= 0x10 // several parts
+	display := []byte("displayWindow\x00box2i\x00\x10\x00\x00\x00")
+	other[bytes.Index(other, display)+len(display)+8]++ // a column more
+	other = bytes.Replace(other, []byte("lineOrder\x00"), []byte("line_Code\x00"), 1)
+	if h, err := ReadHeader(bytes.NewReader(other)); err != nil || fmt.Sprint(h) != "{[Z forward.u] true [line_Code] true true}" {
+		t.Errorf("%v, %v", h, err)
 	}
 	length := len(header(5, 4, []Channel{{"R", Half, nil}, {"Z", Float, nil}, {"forward.u", Float, nil}}))
 	for n := range length {

@@ -18,7 +18,7 @@ import (
 // accessible returns what checks a view of a page with axe-core, dark and light, wide and narrow.
 func accessible(t *testing.T, ctx context.Context) func(view string) {
 	t.Helper()
-	axe, err := os.ReadFile(filepath.Join("..", "..", "build", "axe-core-4.10.2", "axe.min.js"))
+	axe, err := os.ReadFile(filepath.Join("..", "..", "..", "build", "axe-core-4.10.2", "axe.min.js"))
 	if err != nil {
 		t.Skip("needs axe-core; make test-page fetches it and runs this test")
 	}

@@ -26,7 +26,7 @@ func TestSpellings(t *testing.T) {
 		p, ok := Parse(name)
 		if ok != (want != "") {
 			t.Errorf("%s: %v", name, ok)
-		} else if got := p.File(7) + " " + p.File(12345); ok && got != want {
+		} else if got := p.File(7) + " " + p.File(12345); ok && got != filepath.FromSlash(want) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

@@ -151,7 +151,9 @@ func (d *detector) finish(stamps []int64) []Finding {
 	d.ends()
 	d.dropUsual()
 	d.repeats(barely, still, nearlyStill) // slow motion may precede repeats
-	d.noisyRepeats()
+	if d.limits.noisy {
+		d.noisyRepeats()
+	}
 	found := d.areas()
 	first := len(found)
 	for n := range d.changes {

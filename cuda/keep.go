@@ -39,7 +39,7 @@ func (k *keeper) keep() (release func()) {
 
 // open returns a driver of the device with the given number: one that was kept and still works, or
 // a new one.
-func (k *keeper) open(ordinal int, anew func(ordinal int) (Driver, error)) (Driver, error) {
+func (k *keeper) open(ordinal int, create func(ordinal int) (Driver, error)) (Driver, error) {
 	for {
 		d := k.take(ordinal)
 		if d == nil {
@@ -50,7 +50,7 @@ func (k *keeper) open(ordinal int, anew func(ordinal int) (Driver, error)) (Driv
 		}
 		_ = d.Driver.Close() // it fails after a fault, and a new context may do better
 	}
-	d, err := anew(ordinal)
+	d, err := create(ordinal)
 	if err != nil {
 		return nil, err
 	}

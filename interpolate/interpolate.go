@@ -186,7 +186,8 @@ func (o *Options) synthesizer() (synth.Synthesizer, error) {
 		Flow: motion.DeviceOptions(), Backend: o.Backend, Policy: synth.RemakeOnCPU, Log: o.Log,
 	})
 	if err != nil { // it names the options of package pipeline
-		return nil, fault.New(fault.KindOf(err), "%s", strings.ReplaceAll(err.Error(), "Compute.Backend", "backend"))
+		own := strings.NewReplacer("Compute.Backend", "backend")
+		return nil, fault.New(fault.KindOf(err), "%s", fault.Text(err, own.Replace))
 	}
 	return made, nil
 }

@@ -65,9 +65,9 @@ func (c *Clip) plan() (err error) {
 	}
 	c.Options.Timing.From = c.Options.begin(v)
 	if c.varies = c.Options.variation(c.Source, c.Options.fieldMode()); c.varies != nil {
-		c.Plan, err = c.varies.plan(&c.Options.Options, v)
+		c.Plan, err = c.varies.plan(&c.Options, v)
 	} else {
-		c.Plan, err = newPlan(&c.Options.Options, v)
+		c.Plan, err = newPlan(&c.Options, v)
 	}
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (c *Clip) LogRate() {
 	c.Options.logGrid(c.Source.Video())
 	c.Options.warnOfRate(c.Source.Video())
 	if c.varies != nil {
-		c.varies.log(&c.Options.Options, c.Plan)
+		c.varies.log(&c.Options, c.Plan)
 	}
 }
 

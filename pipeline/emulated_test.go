@@ -109,7 +109,7 @@ func rangeThrough(t *testing.T, clip string, o *Settled, s synth.Synthesizer, wa
 		t.Fatal(err)
 	}
 	defer source.Close()
-	plan, err := newPlan(&o.Options, source.Video())
+	plan, err := newPlan(o, source.Video())
 	if err != nil {
 		t.Fatal(err)
 	}

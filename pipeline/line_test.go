@@ -81,7 +81,7 @@ func TestTheCauseIsTold(t *testing.T) {
 func throughPlan(ctx context.Context, t *testing.T, source Source, o *Options, sink Sink) error {
 	t.Helper()
 	c := settled(t, *o)
-	plan, err := newPlan(&c.Options, source.Video())
+	plan, err := newPlan(c, source.Video())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (o *Options) clock(v media.Video) *timeline.Clock {
 	return timeline.NewClock(v)
 }
 
-func newPlan(o *Options, v media.Video) (*timeline.Plan, error) {
+func newPlan(o *Settled, v media.Video) (*timeline.Plan, error) {
 	source := v.Average
 	if o.Timing.KeepTimestamps && v.Rate != nil {
 		source = v.Rate // of the frames that are there

@@ -144,7 +144,7 @@ func TestDecodedPicturesStayOnTheDevice(t *testing.T) {
 		reader, err := media.Open(t.Context(), clip, media.ReaderOptions{})
 		must(t, err)
 		source := &decodedSource{Source: reader, memory: m, pool: pixel.Pool{Memory: m}}
-		plan, err := newPlan(&o.Options, reader.Video())
+		plan, err := newPlan(o, reader.Video())
 		must(t, err)
 		s := emulated(t, o, lentDriver{counted})
 		got := &collectingSink{memory: s.Memory()}

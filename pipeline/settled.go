@@ -42,12 +42,6 @@ func (o *Settled) lineParams() stages.Params {
 	}
 }
 
-// KeepDevices leaves what conversions open on CUDA devices, other than memory, to those that begin
-// later, until release is called. A program that converts several clips saves some tenths of a
-// second for each after the first; meanwhile the devices' contexts take a few hundred megabytes of
-// their memory.
-func KeepDevices() (release func()) { return synth.KeepDevices() }
-
 // withPreset opens what makes the frames of a preset.
 func (o *Settled) withPreset(preset Preset) (synth.Synthesizer, error) {
 	chosen := *o

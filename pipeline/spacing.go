@@ -36,7 +36,7 @@ func (o *Options) followsRate() bool { return o.Timing.Rate.Value == nil || o.Ti
 
 // plan returns the plan for a clip whose rate varies. Its gaps are measured by the mean
 // rate, as those of any clip.
-func (n *variation) plan(o *Options, v media.Video) (*timeline.Plan, error) {
+func (n *variation) plan(o *Settled, v media.Video) (*timeline.Plan, error) {
 	v.Rate, v.Average = n.spacing.Rate, n.spacing.Rate
 	times := n.spacing.Times
 	p, err := newPlan(o, v)
@@ -106,7 +106,7 @@ func decimal(rate *big.Rat) string {
 }
 
 // log logs which rate counts as the clip's, and how many shot frames the output lacks.
-func (n *variation) log(o *Options, p *timeline.Plan) {
+func (n *variation) log(o *Settled, p *timeline.Plan) {
 	if o.Timing.KeepTimestamps {
 		return
 	}

@@ -157,7 +157,7 @@ func TestWaysOnDevices(t *testing.T) {
 	source, err := media.Open(t.Context(), clip, media.ReaderOptions{})
 	must(t, err)
 	defer source.Close()
-	plan, err := newPlan(&o.Options, source.Video())
+	plan, err := newPlan(o, source.Video())
 	must(t, err)
 	got := &collectingSink{memory: s.Memory()}
 	o.Hooks.Record = func(r Record) { got.records = append(got.records, r) }
@@ -196,7 +196,7 @@ func TestWaysThatFail(t *testing.T) {
 		source, err := media.Open(t.Context(), clip, media.ReaderOptions{})
 		must(t, err)
 		defer source.Close()
-		plan, err := newPlan(&o.Options, source.Video())
+		plan, err := newPlan(o, source.Video())
 		must(t, err)
 		p := o.lineParams()
 		p.Open = func(preset Preset) (synth.Synthesizer, error) {

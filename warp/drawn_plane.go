@@ -4,6 +4,7 @@ import (
 	"image"
 	"math"
 
+	"retime/flow"
 	"retime/frame"
 )
 
@@ -103,15 +104,23 @@ func (p *drawnPlane[T]) behind(x, y int, way uint16, v float32) float32 {
 func (p *drawnPlane[T]) surroundings(x, y int) (dx, dy int32) {
 	cell, fx := p.motionCell(x<<p.sx, 1<<p.sx, p.cells.Min.X, p.motion.Width)
 	line, fy := p.motionCell(y<<p.sy, 1<<p.sy, p.cells.Min.Y, p.motion.Height)
-	upper, lower := p.motion.Row(line), p.motion.Row(min(line+1, p.motion.Height-1))
-	right := min(cell+1, p.motion.Width-1)
+	v := motionBetween(&p.motion, cell, line, fx, fy)
+	return v.X << p.level >> p.sx, v.Y << p.level >> p.sy
+}
+
+// motionBetween returns the flow fx and fy, in 1/256 cell, to the right of and below the middle of a cell, interpolated
+// bilinearly.
+func motionBetween(f *flow.Field, cell, line int, fx, fy int64) flow.Vec {
+	upper, lower := f.Row(line), f.Row(min(line+1, f.Height-1))
+	right := min(cell+1, f.Width-1)
 	mix := func(a, b, c, d int32) int32 {
 		top, bottom := int64(a)*(positionOne-fx)+int64(b)*fx, int64(c)*(positionOne-fx)+int64(d)*fx
 		return int32((top*(positionOne-fy) + bottom*fy + 1<<15) >> 16)
 	}
-	dx = mix(upper[cell].X, upper[right].X, lower[cell].X, lower[right].X) << p.level >> p.sx
-	dy = mix(upper[cell].Y, upper[right].Y, lower[cell].Y, lower[right].Y) << p.level >> p.sy
-	return dx, dy
+	return flow.Vec{
+		X: mix(upper[cell].X, upper[right].X, lower[cell].X, lower[right].X),
+		Y: mix(upper[cell].Y, upper[right].Y, lower[cell].Y, lower[right].Y),
+	}
 }
 
 // motionCell returns the last cell whose centre is not after the middle of the pixels from first on,

@@ -299,12 +299,6 @@ func (p *drawnPlane[T]) frontMotion(x, y int32) (dx, dy int32) {
 	cell := func(at int32, s int) int { return (picturePlace(at, s)+positionOne/2)>>p.level - positionOne/2 }
 	px, fx := cellAt(cell(x, p.sx), f.Width)
 	py, fy := cellAt(cell(y, p.sy), f.Height)
-	upper, lower := f.Row(py), f.Row(min(py+1, f.Height-1))
-	right := min(px+1, f.Width-1)
-	mix := func(a, b, c, d int32) int32 {
-		top, bottom := int(a)*(positionOne-fx)+int(b)*fx, int(c)*(positionOne-fx)+int(d)*fx
-		return int32((top*(positionOne-fy) + bottom*fy + 1<<15) >> 16)
-	}
-	return mix(upper[px].X, upper[right].X, lower[px].X, lower[right].X) << p.level >> p.sx,
-		mix(upper[px].Y, upper[right].Y, lower[px].Y, lower[right].Y) << p.level >> p.sy
+	v := motionBetween(f, px, py, int64(fx), int64(fy))
+	return v.X << p.level >> p.sx, v.Y << p.level >> p.sy
 }

@@ -28,7 +28,7 @@ func (o *FlowOptions) AddFlags(f *pflag.FlagSet) {
 func (o *FlowOptions) own() []flag {
 	to := &o.vectors
 	return []flag{{name: "output", short: "o", arg: "NAME", usage: "write flow/%05d.flo, or flow.####.exr with layers forward and backward", heading: commonHeading,
-		use: writesFile, path: &to.File, files: to.names, Value: word(&to.File)}}
+		use: writesFile, path: &to.File, files: to.Files, Value: word(&to.File)}}
 }
 
 // all defines the flags of flow.

@@ -91,7 +91,7 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "shutter-samples", arg: "N", usage: "moments of which a frame is the mean: 2 to 256, auto", heading: timeHeading,
 			option: "Timing.ShutterSamples", verbs: conversions, Value: parsed(&t.ShutterSamples, "auto", parseSamples)},
 		{name: "light", arg: "WHAT", usage: "what a shutter averages: linear (light), coded (samples) (default linear)\n" +
-			"The curve between them is the one that the input states, or sRGB's for RGB and BT.1886 for YUV.", heading: timeHeading,
+			"The input states the curve between them; without a word, sRGB counts for RGB and BT.1886 for YUV.", heading: timeHeading,
 			option: "Timing.Light", verbs: conversions, values: []string{"linear", "coded"}, Value: word(&t.Light)},
 		{name: "audio", arg: "HOW", usage: "sound at another speed: stretch (at its pitch), keep, drop", heading: timeHeading, option: "Timing.Audio",
 			verbs: conversions, values: []string{"stretch", "keep", "drop"}, Value: word(&t.Audio)},
@@ -150,7 +150,7 @@ func (o *ConvertOptions) flags() []flag {
 			files: func() []string { return below(fs.confidenceMaps, mapPattern) }, Value: word(&fs.confidenceMaps)},
 		{name: "write-flow", arg: "NAME", usage: "write optical flow of the source: flow/%05d.flo, or flow.####.exr for compositors\n" +
 			"It is that along which frames are made, both ways, at full size. docs/compositing.md says what the files hold; --flow files= reads .flo.", heading: reportHeading,
-			option: "Hooks.Vectors", verbs: conversions, hidden: planVerb, use: writesFile, path: &fs.vectors.File, files: func() []string { return fs.vectors.names() }, Value: word(&fs.vectors.File)},
+			option: "Hooks.Vectors", verbs: conversions, hidden: planVerb, use: writesFile, path: &fs.vectors.File, files: func() []string { return fs.vectors.Files() }, Value: word(&fs.vectors.File)},
 		{name: "flow-format", arg: "WORDS", usage: "vectors in EXR: half or float, pixels or normalised=SPAN (default float,pixels)\n" +
 			"normalised writes 0.5 for no motion, and 1 for SPAN pixels.", heading: reportHeading,
 			verbs: conversions | flowVerb, hidden: planVerb, Value: parsed(&fs.vectors.Format, "", vectors.ParseFormat)},

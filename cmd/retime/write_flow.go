@@ -1,9 +1,6 @@
 package main
 
 import (
-	"path/filepath"
-	"strings"
-
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -12,24 +9,6 @@ import (
 
 // flowFiles are the flags about optical flow that is written.
 type flowFiles struct{ vectors.Options }
-
-// names returns the patterns of the files that are written.
-func (f *flowFiles) names() []string {
-	if f.File == "" {
-		return nil
-	}
-	list := []string{f.File}
-	if ext := filepath.Ext(f.File); strings.EqualFold(ext, ".flo") {
-		base := strings.TrimSuffix(f.File, ext)
-		list = append(list, base+".back"+ext)
-		if f.Confidence {
-			for _, kind := range []string{".confidence.png", ".occluded.png", ".back.confidence.png", ".back.occluded.png"} {
-				list = append(list, base+kind)
-			}
-		}
-	}
-	return list
-}
 
 // flowWriter is what writes the flow of a conversion; nil for none.
 type flowWriter struct{ *vectors.Writer }

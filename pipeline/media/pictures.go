@@ -71,12 +71,15 @@ func SequenceNumbers(name string) (numbers []int) {
 }
 
 // FirstNumber returns the number that the first picture of an output sequence has from its own
-// range or, without one, from an input that is a numbered sequence; ok is false if it has none.
+// range or, without one, from an input that is a numbered sequence; ok is false if neither has one, or the
+// output is no sequence.
 func FirstNumber(output, input string) (n int, ok bool) {
-	if s, ok := parseSequence(output); ok {
-		if first, _, ranged := s.Range(); ranged {
-			return first, true
-		}
+	s, ok := parseSequence(output)
+	if !ok {
+		return 0, false
+	}
+	if first, _, ranged := s.Range(); ranged {
+		return first, true
 	}
 	if s, ok := parseSequence(input); ok {
 		if numbers, _ := s.Numbers(); len(numbers) > 0 { // opening the input reports the error

@@ -31,7 +31,7 @@ type detector struct {
 // history is what was measured of each frame.
 type history struct {
 	changes []float32 // mean difference to the frame before, in grey levels
-	coarse  []float32 // the same of much reduced pictures
+	coarse  []float32 // the same of much reduced pictures, if repeats with noise are looked for
 	flat    []bool    // whether it shows nothing, and therefore no motion
 	shares  []float64 // of the cells that stray
 	means   []float64 // of luma, in grey levels
@@ -63,6 +63,18 @@ func (d *detector) close() { d.jumps.close() }
 // coarseWidth bounds the width of the pictures in which noise hardly shows.
 const coarseWidth = 64
 
+// addCoarse measures the change to the next frame in a much reduced picture.
+func (d *detector) addCoarse(small frame.Image[uint8]) {
+	for small.Width > coarseWidth {
+		small = warp.Halve(small)
+	}
+	change := float32(0)
+	if len(d.coarse) > 0 {
+		change = float32(difference(frame.Workers{N: 1}, d.reduced, small))
+	}
+	d.coarse, d.reduced = append(d.coarse, change), small
+}
+
 // add takes the next frame.
 func (d *detector) add(f *frame.Frame) error {
 	now := luma(f)
@@ -76,16 +88,9 @@ func (d *detector) add(f *frame.Frame) error {
 	l := newSignature(f, now)
 	d.window = append(d.window, numbered{len(d.changes), l})
 	d.flat = append(d.flat, l.flat())
-	coarse := l.small
-	for coarse.Width > coarseWidth {
-		coarse = warp.Halve(coarse)
+	if d.limits.noisy {
+		d.addCoarse(l.small)
 	}
-	if len(d.changes) == 0 {
-		d.coarse = append(d.coarse, 0)
-	} else {
-		d.coarse = append(d.coarse, float32(difference(frame.Workers{N: 1}, d.reduced, coarse)))
-	}
-	d.reduced = coarse
 	mean, _ := moments(&l.value[level])
 	d.shares, d.means = append(d.shares, 0), append(d.means, mean)
 	d.changes, d.last = append(d.changes, change), now

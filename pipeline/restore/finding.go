@@ -9,6 +9,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/restore/parts"
 	"retime/pipeline/timeline"
 )
 
@@ -27,11 +28,11 @@ const (
 	Gap         Kind = "gap"          // lasts too long: frames are missing after it
 	Jump        Kind = "jump"         // too much motion to the next frame: frames are missing
 	// Kinds of damage to a part of the picture.
-	Jitter  Kind = "jitter"  // rows shifted sideways
-	Dropout Kind = "dropout" // short pieces of lines
-	Streak  Kind = "streak"  // lines across much of the picture
-	Block   Kind = "block"   // wrong blocks of a codec
-	Dirt    Kind = "dirt"    // specks, and scratches
+	Jitter  = Kind(parts.Jitter)
+	Dropout = Kind(parts.Dropout)
+	Streak  = Kind(parts.Streak)
+	Block   = Kind(parts.Block)
+	Dirt    = Kind(parts.Dirt)
 )
 
 // The kinds that can be looked for.
@@ -300,7 +301,7 @@ func (f Finding) String() string {
 	return line
 }
 
-// repairs reports whether Run makes frames for f.
-func (f Finding) repairs() bool { return f.Insert > 0 || f.Kind != Gap && f.Kind != Jump }
+// Repaired reports whether Run makes frames for f.
+func (f Finding) Repaired() bool { return f.Insert > 0 || f.Kind != Gap && f.Kind != Jump }
 
 func knownKind(k Kind) bool { return slices.Contains(kinds, k) }

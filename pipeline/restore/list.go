@@ -115,9 +115,6 @@ var methods = []pipeline.Method{pipeline.Interpolated, pipeline.Blended, pipelin
 // Kinds returns the kinds of damage that a list may name.
 func Kinds() []Kind { return slices.Clone(kinds) }
 
-// Repaired reports whether Run makes frames for f.
-func (f Finding) Repaired() bool { return f.repairs() }
-
 func (f *Finding) set(key, value string) (err error) {
 	switch key {
 	case "region":

@@ -83,7 +83,7 @@ func (s *inputScan) collect() (*damage, error) {
 			return nil, err
 		}
 		switch {
-		case !f.repairs():
+		case !f.Repaired():
 			continue
 		case f.Insert > 0:
 			if last == int64(len(s.stamps))-1 {

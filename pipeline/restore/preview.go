@@ -67,22 +67,12 @@ func (p *Preview) Source(ctx context.Context, n int64) (f *frame.Frame, err erro
 	if n < 0 || n >= p.Frames() {
 		return nil, fault.New(fault.Usage, "frame %d: the input has frames 0 to %d", n, p.Frames()-1)
 	}
-	reader, source, err := p.open(ctx, n, n)
+	source, err := openRange(ctx, p.clip, p.scan.stamps, int(n), int(n))
 	if err != nil {
 		return nil, err
 	}
-	defer reader.Close()
+	defer source.Close()
 	return source.Read()
-}
-
-// open opens the input from one frame to another.
-func (p *Preview) open(ctx context.Context, first, last int64) (*media.Reader, *frameRange, error) {
-	stamps := p.scan.stamps
-	reader, err := p.clip.Reopen(ctx, pipeline.Span{From: p.clip.Plan.Clock.Exact(stamps[first])})
-	if err != nil {
-		return nil, nil, err
-	}
-	return reader, &frameRange{Reader: reader, from: stamps[first], to: stamps[last]}, nil
 }
 
 // Frame returns the frame of the output that stands for frame n of the input or, with inserted from 1 on, one of those
@@ -101,36 +91,26 @@ func (p *Preview) Frame(ctx context.Context, damage []Finding, n int64, inserted
 	if err := plan.repairs.check(p.Video()); err != nil {
 		return nil, err
 	}
-	first, last, sound := n, n, func(n int64) bool { return !plan.repairs.bad(scan.stamps[n]) }
-	for left := margin + 1; left > 0 && first > 0; {
-		if first--; sound(first) {
-			left--
-		}
-	}
-	for left := margin + 1; left > 0 && last < p.Frames()-1; {
-		if last++; sound(last) {
-			left--
-		}
-	}
-	before := func(n int64) int64 { // number in the output
-		k := n
+	first, last := plan.repairs.widen(scan.stamps, int(n), int(n), margin+1)
+	before := func(n int) int64 { // number in the output
+		k := int64(n)
 		for _, t := range scan.stamps[:n] {
 			k += int64(plan.repairs.insert[t])
 		}
 		return k
 	}
 	base := before(first)
-	reader, source, err := p.open(ctx, first, last)
+	source, err := openRange(ctx, p.clip, scan.stamps, first, last)
 	if err != nil {
 		return nil, err
 	}
-	defer reader.Close()
+	defer source.Close()
 	o := p.clip.Options
 	o.Synthesis.Decisions = plan.decisions()
 	o.Hooks = pipeline.Hooks{Log: o.Hooks.Log}
-	sink := &oneFrame{left: before(n) + int64(inserted) - base}
+	sink := &oneFrame{left: before(int(n)) + int64(inserted) - base}
 	line := o.Line(p.clip.Plan, sink, p.synth)
-	line.CountFrom(first)
+	line.CountFrom(int64(first))
 	err = line.RunSchedule(ctx, source, &p.clip.Plan.Passes[0], r.schedule(base), stages.Whole())
 	switch {
 	case sink.frame != nil:

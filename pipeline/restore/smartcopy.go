@@ -183,11 +183,11 @@ func (s *smartCopy) encodeRange(ctx context.Context, t *smartcopy.Range) error {
 // makeFrames sends the frames of t, with the synthesized ones, to writer.
 func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *media.Encoder) error {
 	first, last := s.inputRange(t)
-	reader, err := s.clip.Reopen(ctx, pipeline.Span{From: s.clip.Plan.Clock.Exact(s.stamps[first])})
+	source, err := openRange(ctx, s.clip, s.stamps, first, last)
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
+	defer source.Close()
 	base := 0 // number, in the output, of the first frame to read
 	for s.plan.Shown[base].Source != first {
 		base++
@@ -209,7 +209,6 @@ func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *
 	}
 	line := o.Line(s.clip.Plan, &rangeSink{Sink: writer, at: base, want: t}, s.synth)
 	line.CountFrom(int64(first))
-	source := &frameRange{Reader: reader, from: s.stamps[first], to: s.stamps[last]}
 	if err := line.RunSchedule(ctx, source, &s.clip.Plan.Passes[0], s.schedule(int64(base)), stages.Whole()); err != nil {
 		return err
 	}
@@ -221,9 +220,6 @@ func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *
 
 // inputRange returns the first and the last frame of the input to read for t.
 func (s *smartCopy) inputRange(t *smartcopy.Range) (first, last int) {
-	sound := func(n int) bool {
-		return !s.repairs.bad(s.stamps[n])
-	}
 	// An inserted frame counts as the frames next to it.
 	first, last = len(s.stamps), -1
 	for k := max(t.From-1, 0); k < min(t.To+1, len(s.plan.Shown)); k++ {
@@ -231,17 +227,32 @@ func (s *smartCopy) inputRange(t *smartcopy.Range) (first, last int) {
 			first, last = min(first, n), max(last, n)
 		}
 	}
-	for left := margin; left > 0 && first > 0; {
-		if first--; sound(first) {
+	return s.repairs.widen(s.stamps, first, last, margin)
+}
+
+// widen returns the range of frames from first to last with so many sound ones on either side, as far as the input
+// has them.
+func (r *repairs) widen(stamps []int64, first, last, sound int) (int, int) {
+	for left := sound; left > 0 && first > 0; {
+		if first--; !r.bad(stamps[first]) {
 			left--
 		}
 	}
-	for left := margin; left > 0 && last < len(s.stamps)-1; {
-		if last++; sound(last) {
+	for left := sound; left > 0 && last < len(stamps)-1; {
+		if last++; !r.bad(stamps[last]) {
 			left--
 		}
 	}
 	return first, last
+}
+
+// openRange opens the input of a clip from one frame to another.
+func openRange(ctx context.Context, clip *pipeline.Clip, stamps []int64, first, last int) (*frameRange, error) {
+	reader, err := clip.Reopen(ctx, pipeline.Span{From: clip.Plan.Clock.Exact(stamps[first])})
+	if err != nil {
+		return nil, err
+	}
+	return &frameRange{Reader: reader, from: stamps[first], to: stamps[last]}, nil
 }
 
 // frameRange delivers the frames of a source from one timestamp to another.

@@ -73,3 +73,33 @@ func pattern(name string) (p sequence.Pattern, isEXR bool, err error) {
 	}
 	return p, false, nil
 }
+
+// The endings of pictures beside .flo files, in place of .flo.
+const (
+	confidenceEnding = ".confidence.png"
+	occludedEnding   = ".occluded.png"
+)
+
+// ending returns a name with another ending in place of its extension.
+func ending(name, other string) string { return strings.TrimSuffix(name, filepath.Ext(name)) + other }
+
+// back returns the name of the vectors back beside a .flo file.
+func back(name string) string { return ending(name, ".back"+filepath.Ext(name)) }
+
+// Files returns the patterns of all files that are written.
+func (o *Options) Files() []string {
+	if o.File == "" {
+		return nil
+	}
+	list := []string{o.File}
+	if !strings.EqualFold(filepath.Ext(o.File), ".flo") {
+		return list
+	}
+	list = append(list, back(o.File))
+	if o.Confidence {
+		for _, name := range list[:2] {
+			list = append(list, ending(name, confidenceEnding), ending(name, occludedEnding))
+		}
+	}
+	return list
+}

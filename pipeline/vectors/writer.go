@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"retime/flow"
@@ -113,12 +112,10 @@ func (w *Writer) Write(v stages.Vectors) error {
 	}
 	if !w.exr {
 		name := w.pattern.File(int(v.Number))
-		ext := filepath.Ext(name)
-		back := strings.TrimSuffix(name, ext) + ".back" + ext
 		if err := w.flo(name, forward); err != nil {
 			return err
 		}
-		return w.flo(back, backward)
+		return w.flo(back(name), backward)
 	}
 	for i, l := range []layer{forward, backward} {
 		n := v.Number + int64(i)
@@ -187,8 +184,7 @@ func (w *Writer) flo(name string, l layer) error {
 	if err != nil || !w.o.Confidence {
 		return err
 	}
-	base := strings.TrimSuffix(name, filepath.Ext(name))
-	return cmp.Or(w.gray(base+".confidence.png", l, layer.confidence), w.gray(base+".occluded.png", l, layer.occluded))
+	return cmp.Or(w.gray(ending(name, confidenceEnding), l, layer.confidence), w.gray(ending(name, occludedEnding), l, layer.occluded))
 }
 
 // gray writes values from 0 to 1 as a picture of 8 bits.

@@ -105,7 +105,7 @@ func TestRepairList(t *testing.T) {
 	}
 }
 
-// The page's pictures are those of the restoration that the list gives.
+// The page shows the frames that a restoration by the list makes.
 func TestRepairPictures(t *testing.T) {
 	r, s := damaged(t)
 	o := r.Options

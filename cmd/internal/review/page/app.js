@@ -10,6 +10,7 @@ import { Player } from "./player.js";
 import { Sound } from "./sound.js";
 import { Panels } from "./panels.js";
 import { listen } from "./keyboard.js";
+import { clock } from "./list.js";
 
 const $ = (id) => document.getElementById(id);
 const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
@@ -95,7 +96,7 @@ function told(f) {
   const r = f.record, parts = [];
   $("badge-made").textContent = "Retimed";
   const seconds = f.number / state.rate;
-  $("readout-frame").textContent = `frame ${f.number} of 0–${state.frames - 1}, ${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(3).padStart(6, "0")}`;
+  $("readout-frame").textContent = `frame ${f.number} of 0–${state.frames - 1}, ${clock(seconds)}`;
   parts.push(r.method === "source" ? `source frame ${r.sources[0]}` : r.method);
   if (r.cut) parts.push("scene cut");
   if (r.method !== "source" && !r.cut) parts.push(`confidence ${r.confidence.toFixed(2)}${r.worst ? `, ${r.worst.score.toFixed(2)} at the worst place` : ""}`);

@@ -7,6 +7,9 @@ export function element(tag, props = {}, ...children) {
   return e;
 }
 
+// clock writes seconds as m:ss.mmm.
+export const clock = (s) => `${Math.floor(s / 60)}:${(s % 60).toFixed(3).padStart(6, "0")}`;
+
 // change sets the properties that differ: an image whose source is set is loaded again.
 export function change(e, props) {
   for (const [name, value] of Object.entries(props)) if (e[name] !== value && e.getAttribute(name) !== value) e[name] = value;

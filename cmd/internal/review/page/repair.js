@@ -1,7 +1,7 @@
 // The findings of a restoration: each beside the frames that are made for it.
 
 import { get, post, Refused } from "./api.js";
-import { Kept, arrange, change, element } from "./list.js";
+import { Kept, arrange, change, clock, element } from "./list.js";
 import { listen } from "./keyboard.js";
 
 const $ = (id) => document.getElementById(id);
@@ -13,7 +13,6 @@ const item = () => state.items[at];
 const adds = (i) => i.insert || (i.kind === "gap" || i.kind === "jump" ? i.missing : 0);
 const count = (i) => adds(i) || i.last - i.first + 1;
 const span = (i) => `${i.first === i.last ? `frame ${i.first}` : `frames ${i.first} to ${i.last}`}${i.field ? `, ${i.field} field` : ""}`;
-const clock = (s) => `${Math.floor(s / 60)}:${(s % 60).toFixed(3).padStart(6, "0")}`;
 const said = (i) => (i.rejected ? "rejected" : i.restored ? "accepted" : "open");
 
 function adopt(next) {

@@ -116,7 +116,7 @@ func (p *scenery) flicker(_ int, f *frame.Frame) {
 	change(f, func(_, _ int, v float64) float64 { return v * gain })
 }
 
-// noise is that of film, or of a sensor at night.
+// noise adds grain, as of film or of a sensor at night.
 func (p *scenery) noise(_ int, f *frame.Frame) {
 	change(f, func(_, _ int, v float64) float64 { return v + 5*p.NormFloat64() })
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/internal/heap"
 )
 
@@ -28,7 +29,7 @@ func measure(t *testing.T) footprint {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	c, _ := heap.InUse()
-	return footprint{anonymous(t), c, int64(m.HeapAlloc), openFiles(t), runtime.NumGoroutine()}
+	return footprint{anonymous(t), c, int64(m.HeapAlloc), cliptest.OpenFiles(t), runtime.NumGoroutine()}
 }
 
 // anonymous returns how many bytes of memory the process has that no file holds. How
@@ -81,7 +82,7 @@ func TestManyRuns(t *testing.T) {
 		t.Skip("TestNoGrowth runs this in a process of its own")
 	}
 	runs := 1000
-	if testing.Short() || raceEnabled {
+	if testing.Short() || cliptest.Race {
 		runs = 120
 	}
 	dir := t.TempDir()
@@ -127,7 +128,7 @@ func TestManyRuns(t *testing.T) {
 	if after.files > before.files {
 		t.Errorf("%d files are open, %d before", after.files, before.files)
 	}
-	if n := routinesLeft(before.routines); n > before.routines {
+	if n := cliptest.RoutinesLeft(before.routines); n > before.routines {
 		t.Errorf("%d goroutines are left, %d before", n, before.routines)
 	}
 	// A thread more or less is a kilobyte or two of C's. Malloc hands out 24 bytes at

@@ -18,12 +18,10 @@ import (
 // What the tests of conversions share.
 var (
 	ffmpeg     = cliptest.FFmpeg
-	program    = cliptest.Program
 	samples    = cliptest.Samples
 	readAll    = cliptest.ReadAll
 	psnr       = cliptest.PSNR
 	writeScene = cliptest.WriteScene
-	streamsOf  = cliptest.StreamsOf
 	mustParse  = cliptest.ParseCurve
 	wantEmpty  = cliptest.WantEmpty
 )

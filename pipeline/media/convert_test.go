@@ -2,6 +2,7 @@ package media_test
 
 import (
 	"context"
+	"math/big"
 	"path/filepath"
 	"testing"
 
@@ -38,4 +39,22 @@ func mustRun(t testing.TB, o pipeline.Options) *pipeline.Report {
 		t.Fatal(err)
 	}
 	return report
+}
+
+// settled returns options that are settled.
+func settled(t testing.TB, o pipeline.Options) *pipeline.Settled {
+	t.Helper()
+	s, err := o.Settle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func ratio(s string) *big.Rat {
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		panic(s)
+	}
+	return r
 }

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"retime/pipeline"
 )
 
 // Damage does not read like an error of the system, as FFmpeg's demuxers and decoders have it.
@@ -32,7 +34,7 @@ func TestDamageHasNoErrno(t *testing.T) {
 			if err := os.WriteFile(name, damaged, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			clip, err := settled(t, Options{Input: Input{File: name}}).Open(context.Background())
+			clip, err := settled(t, pipeline.Options{Input: pipeline.Input{File: name}}).Open(context.Background())
 			if err == nil {
 				clip.Close()
 				continue

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -27,7 +28,7 @@ func TestPartWithoutSound(t *testing.T) {
 		"-map", "0", "-map", "1", "-map", "2", "-c:v", "libx264", "-c:a", "aac", clip)
 	for _, name := range []string{"a.mp4", "a.mov", "a.mkv"} {
 		for _, c := range []struct{ slow, codec string }{{"1", ""}, {"2", ""}, {"1", "aac"}} {
-			o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), name), AudioCodec: c.codec}}
+			o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), name), AudioCodec: c.codec}}
 			o.Synthesis.Mode, o.Timing.From, o.Timing.Slow = warp.Nearest, big.NewRat(5, 2), ratio(c.slow)
 			mustRun(t, o)
 			if got := streamsOf(t, o.Output.File, "a", "codec_type"); len(got) == 0 {
@@ -50,17 +51,21 @@ func TestPartHasNoSoundFromOutside(t *testing.T) {
 	for _, clip := range []string{attackClip(t, "pcm.mov", "pcm_s16le"), attackClip(t, "aac.mp4", "aac")} {
 		for _, c := range []struct {
 			name string
-			set  func(*Options)
+			set  func(*pipeline.Options)
 		}{
-			{"slow", func(o *Options) { o.Timing.From, o.Timing.Slow = big.NewRat(41, 20), big.NewRat(2, 1) }},
-			{"speed", func(o *Options) { o.Timing.From, o.Timing.Slow = big.NewRat(41, 20), big.NewRat(1, 2) }},
-			{"encoded again", func(o *Options) { o.Timing.From, o.Output.AudioCodec = big.NewRat(41, 20), "flac" }},
-			{"curve", func(o *Options) { o.Timing.Curve = mustParse(t, "source speed\n2.05 50%\n3.5 100%") }},
-			{"jump", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0.1 0\n0.3 0.2 hold\n2.05 0.4\n3 2") }},
-			{"jump at once", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0 0 hold\n2.05 0.4\n3 2") }},
-			{"backward", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n3.5 0\n2.05 2") }},
-			{"there and back", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n2.05 0\n3.5 1\n2.05 4") }},
-			{"backward jump", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n3.5 0\n3 1 hold\n0.4 2\n0.2 3") }},
+			{"slow", func(o *pipeline.Options) { o.Timing.From, o.Timing.Slow = big.NewRat(41, 20), big.NewRat(2, 1) }},
+			{"speed", func(o *pipeline.Options) { o.Timing.From, o.Timing.Slow = big.NewRat(41, 20), big.NewRat(1, 2) }},
+			{"encoded again", func(o *pipeline.Options) { o.Timing.From, o.Output.AudioCodec = big.NewRat(41, 20), "flac" }},
+			{"curve", func(o *pipeline.Options) { o.Timing.Curve = mustParse(t, "source speed\n2.05 50%\n3.5 100%") }},
+			{"jump", func(o *pipeline.Options) {
+				o.Timing.Curve = mustParse(t, "source output\n0.1 0\n0.3 0.2 hold\n2.05 0.4\n3 2")
+			}},
+			{"jump at once", func(o *pipeline.Options) { o.Timing.Curve = mustParse(t, "source output\n0 0 hold\n2.05 0.4\n3 2") }},
+			{"backward", func(o *pipeline.Options) { o.Timing.Curve = mustParse(t, "source output\n3.5 0\n2.05 2") }},
+			{"there and back", func(o *pipeline.Options) { o.Timing.Curve = mustParse(t, "source output\n2.05 0\n3.5 1\n2.05 4") }},
+			{"backward jump", func(o *pipeline.Options) {
+				o.Timing.Curve = mustParse(t, "source output\n3.5 0\n3 1 hold\n0.4 2\n0.2 3")
+			}},
 		} {
 			o := lossless(t, clip)
 			o.Synthesis.Mode = warp.Nearest
@@ -81,17 +86,17 @@ func TestPartHasItsSoundToTheEnd(t *testing.T) {
 		"-c:v", "libx264", "-g", "300", "-c:a", "aac", "-movflags", "frag_keyframe+empty_moov", clip)
 	for _, c := range []struct {
 		name   string
-		set    func(*Options)
+		set    func(*pipeline.Options)
 		length float64 // of the part, in seconds
 	}{
-		{"to", func(o *Options) { o.Timing.To = big.NewRat(1, 1) }, 1},
-		{"slow", func(o *Options) { o.Timing.To, o.Timing.Slow = big.NewRat(1, 1), big.NewRat(2, 1) }, 2},
-		{"from", func(o *Options) {
+		{"to", func(o *pipeline.Options) { o.Timing.To = big.NewRat(1, 1) }, 1},
+		{"slow", func(o *pipeline.Options) { o.Timing.To, o.Timing.Slow = big.NewRat(1, 1), big.NewRat(2, 1) }, 2},
+		{"from", func(o *pipeline.Options) {
 			o.Timing.From, o.Timing.To, o.Timing.Slow = big.NewRat(1, 2), big.NewRat(1, 1), big.NewRat(2, 1)
 		}, 1},
-		{"encoded again", func(o *Options) { o.Timing.To, o.Output.AudioCodec = big.NewRat(1, 1), "flac" }, 1},
-		{"curve", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0 0\n1 2") }, 2},
-		{"there and back", func(o *Options) { o.Timing.Curve = mustParse(t, "source output\n0.5 0\n1.5 1\n0.2 2") }, 1},
+		{"encoded again", func(o *pipeline.Options) { o.Timing.To, o.Output.AudioCodec = big.NewRat(1, 1), "flac" }, 1},
+		{"curve", func(o *pipeline.Options) { o.Timing.Curve = mustParse(t, "source output\n0 0\n1 2") }, 2},
+		{"there and back", func(o *pipeline.Options) { o.Timing.Curve = mustParse(t, "source output\n0.5 0\n1.5 1\n0.2 2") }, 1},
 	} {
 		o := lossless(t, clip)
 		o.Synthesis.Mode = warp.Nearest

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"retime/frame"
 	"retime/internal/cliptest"
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/media/sequence"
@@ -37,11 +38,11 @@ func TestDamageIsNoUsage(t *testing.T) {
 	}
 	for _, name := range []string{"o.mkv", "o.webm", "o.ogv", "o.nut", "o.mp4"} {
 		var said strings.Builder
-		o := Options{
-			Input: Input{File: damaged}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), name)},
-			Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		o := pipeline.Options{
+			Input: pipeline.Input{File: damaged}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), name)},
+			Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 		}
-		report, err := Run(t.Context(), o)
+		report, err := pipeline.Run(t.Context(), o)
 		if kind := fault.KindOf(err); err != nil && kind != fault.BadData || report == nil || report.Frames != 12 {
 			t.Errorf("%s: kind %d, %v", name, kind, err)
 		}
@@ -80,9 +81,9 @@ func TestDamagedFramesAreNamed(t *testing.T) {
 			continue
 		}
 		var said strings.Builder
-		o := Options{
-			Input: Input{File: input}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), "o.nut")},
-			Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		o := pipeline.Options{
+			Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "o.nut")},
+			Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 		}
 		mustRun(t, o)
 		if text := said.String(); !strings.Contains(text, "damaged="+sequence.Spans(bad)) || !strings.Contains(text, "Options.Detect mends") {
@@ -98,14 +99,14 @@ func TestVeryShortOutputs(t *testing.T) {
 	input := filepath.Join(t.TempDir(), "a.mkv")
 	ffmpeg(t, "-f", "lavfi", "-i", "color=gray:s=64x48:r=1000", "-f", "lavfi", "-i", "sine", "-map", "0", "-map", "1", "-frames:v", "1", "-t", "0.001", "-c:v", "mpeg4", "-c:a", "pcm_s16le", input)
 	for _, name := range []string{"o.ts", "o.mkv", "o.mp4", "o.mov", "o.nut", "o.avi", "o.mxf"} {
-		o := Options{Input: Input{File: input}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), name)}}
+		o := pipeline.Options{Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), name)}}
 		if name == "o.mxf" {
 			o.Timing.Rate.Value = big.NewRat(60, 1)
 		}
 		if name == "o.ts" {
 			o.Timing.Slow = big.NewRat(2, 1)
 		}
-		_, err := Run(t.Context(), o)
+		_, err := pipeline.Run(t.Context(), o)
 		if err != nil && (name != "o.mxf" || fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "so little")) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/timeline"
 )
 
@@ -145,7 +146,7 @@ func TestColourTags(t *testing.T) {
 		ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=24:d=0.25", "-vf", "format="+c.format, "-c:v", c.codec,
 			"-color_primaries", c.primaries, "-color_trc", c.transfer, "-colorspace", c.matrix, "-color_range", c.extent, input)
 		for _, ext := range []string{".mkv", ".mp4"} {
-			o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(dir, "out"+ext), Overwrite: true, VideoCodec: c.codec}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
+			o := pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{File: filepath.Join(dir, "out"+ext), Overwrite: true, VideoCodec: c.codec}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 			if ext != ".mkv" && c.codec == "ffv1" {
 				if o.Output.VideoCodec = "libx265"; c.matrix == "rgb" || c.extent == "unknown" { // which HEVC cannot say
 					continue

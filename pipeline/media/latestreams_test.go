@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -21,7 +22,7 @@ func broadcast(t *testing.T, name string, seconds int, args ...string) string {
 }
 
 // spoken runs o with nearest frames and returns what is logged.
-func spoken(t *testing.T, o Options) string {
+func spoken(t *testing.T, o pipeline.Options) string {
 	t.Helper()
 	var said strings.Builder
 	o.Synthesis.Mode = warp.Nearest

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/pipeline"
 	"retime/pipeline/media/av"
 	"retime/warp"
 )
@@ -133,7 +134,7 @@ func TestSideData(t *testing.T) {
 		}
 		for i, ext := range append(append([]string{}, c.kept...), c.lost...) {
 			var said strings.Builder
-			o := Options{Input: Input{File: input, Rotation: KeepRotation}, Output: Output{File: filepath.Join(dir, "out"+ext), Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
+			o := pipeline.Options{Input: pipeline.Input{File: input, Rotation: pipeline.KeepRotation}, Output: pipeline.Output{File: filepath.Join(dir, "out"+ext), Overwrite: true}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 			o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 			mustRun(t, o)
 			got := described(t, o.Output.File)
@@ -171,7 +172,7 @@ func TestHDR10(t *testing.T) {
 		"-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc", "-x265-params",
 		"log-level=error:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400", input)
 	for _, c := range []struct{ name, codec string }{{"out.mp4", "libx265"}, {"out.mp4", "libx264"}, {"out.mkv", "ffv1"}, {"raw.hevc", "libx265"}} {
-		o := Options{Input: Input{File: input}, Output: Output{File: filepath.Join(dir, c.name), VideoCodec: c.codec, Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{File: filepath.Join(dir, c.name), VideoCodec: c.codec, Overwrite: true}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
 		out, err := exec.Command("ffprobe", "-v", "error", "-read_intervals", "%+#1", "-show_frames", "-show_streams", "-of", "flat", o.Output.File).Output()
 		if err != nil {
@@ -197,7 +198,7 @@ func TestCropping(t *testing.T) {
 		ffmpeg(t, "-i", whole, "-vf", fmt.Sprintf("crop=%d:%d:%d:%d:exact=1", 96-left-right, 64-top-bottom, left, top), "-c:v", "rawvideo", want)
 		o := lossless(t, cropped)
 		o.Synthesis.Mode = warp.Blend
-		if _, err := Run(context.Background(), o); err != nil {
+		if _, err := pipeline.Run(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
 		a, _, _ := readAll(t, want)

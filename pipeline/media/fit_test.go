@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"math/big"

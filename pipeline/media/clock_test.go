@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/warp"
 )
@@ -158,7 +159,7 @@ func TestShotFramesPassFromEveryContainer(t *testing.T) {
 				if _, raw := isRaw(c.name); raw {
 					o.Input.Rate = ratio(c.rate)
 				}
-				o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{Value: times, Multiple: true}
+				o.Synthesis.Mode, o.Timing.Rate = warp.Blend, pipeline.Rate{Value: times, Multiple: true}
 				report := mustRun(t, o)
 				if want := new(big.Rat).Mul(ratio(c.rate), times); report.Rate.Cmp(want) != 0 {
 					t.Errorf("%s times: %s frames per second, want %s", times.RatString(), report.Rate.RatString(), want.RatString())
@@ -212,12 +213,12 @@ func TestMisleadingContainers(t *testing.T) {
 	jump := clip("jump.mp4", join(pictures("12", 24), x264, []string{"-vf", `setpts=PTS+gte(N\,12)*36000/TB`, "-fps_mode", "passthrough"})...)
 	twos := clip("twos.mkv", join([]string{"-f", "lavfi", "-i", "testsrc2=size=64x64:rate=12:d=4,rotate=t*2,fps=24"}, []string{"-c:v", "ffv1"})...)
 
-	rate := func(s string, multiple bool) func(*Options) {
-		return func(o *Options) { o.Timing.Rate = Rate{Value: ratio(s), Multiple: multiple} }
+	rate := func(s string, multiple bool) func(*pipeline.Options) {
+		return func(o *pipeline.Options) { o.Timing.Rate = pipeline.Rate{Value: ratio(s), Multiple: multiple} }
 	}
 	for _, c := range []struct {
 		name, clip   string
-		set          func(*Options)
+		set          func(*pipeline.Options)
 		frames, made int64
 		says         string // empty for no word of any of these
 	}{
@@ -225,21 +226,21 @@ func TestMisleadingContainers(t *testing.T) {
 		{"30 from 29.97", ntsc, rate("30", false), 76, 74, "30 is not 1 times 29.97: hardly a shot frame is kept; without Timing.Rate, all are"},
 		{"2x of 29.97", ntsc, rate("2", true), 150, 74, ""},
 		{"50 from 29.97", ntsc, rate("50", false), 126, 123, ""},
-		{"sound outlasts the picture", long, func(o *Options) { o.Timing.Fit = ratio("4") }, 100, 49, ""},
-		{"the end of a curve", long, func(o *Options) { o.Timing.Curve = mustParse(t, "source speed\nend -100%\n0 -100%") }, 50, 0, ""},
+		{"sound outlasts the picture", long, func(o *pipeline.Options) { o.Timing.Fit = ratio("4") }, 100, 49, ""},
+		{"the end of a curve", long, func(o *pipeline.Options) { o.Timing.Curve = mustParse(t, "source speed\nend -100%\n0 -100%") }, 50, 0, ""},
 		{"a still beside the film", two, rate("2", true), 100, 49, "this video stream is copied as it is"},
 		{"a still before the film", equal, rate("2", true), 100, 49, "this video stream is copied as it is"},
 		{"a still that is not counted", live, rate("2", true), 100, 49, "this video stream is copied as it is"},
 		{"a gap of hours", jump, rate("1", true), 24, 0, "a timestamp lies too far ahead"},
-		{"each frame held", ntsc, func(o *Options) { o.Synthesis.Mode, o.Timing.Slow = warp.Nearest, ratio("3") }, 225, 0, ""},
+		{"each frame held", ntsc, func(o *pipeline.Options) { o.Synthesis.Mode, o.Timing.Slow = warp.Nearest, ratio("3") }, 225, 0, ""},
 		{"on twos", twos, rate("1", true), 96, 0, "many frames repeat the one before"},
-		{"on twos, retimed", twos, func(o *Options) { o.Synthesis.Duplicates = RetimeDuplicates }, 96, 47, ""},
+		{"on twos, retimed", twos, func(o *pipeline.Options) { o.Synthesis.Duplicates = pipeline.RetimeDuplicates }, 96, 47, ""},
 	} {
 		var said strings.Builder
 		o := lossless(t, c.clip)
 		o.Synthesis.Mode, o.Hooks.Log = warp.Blend, slog.New(slog.NewTextHandler(&said, nil))
 		if c.clip == twos {
-			o.Synthesis.Mode, o.Synthesis.Preset = warp.Project, Fast
+			o.Synthesis.Mode, o.Synthesis.Preset = warp.Project, pipeline.Fast
 		}
 		if c.clip == long {
 			o.Timing.Audio = media.DropAudio
@@ -275,7 +276,7 @@ func TestJitterIsSaid(t *testing.T) {
 		o.Output.VideoCodec = "ffv1"
 		o.Synthesis.Mode, o.Timing.KeepTimestamps = warp.Blend, keep
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
-		o.Hooks.Record = func(r Record) { largest = max(largest, math.Abs(r.Moved)) }
+		o.Hooks.Record = func(r pipeline.Record) { largest = max(largest, math.Abs(r.Moved)) }
 		if r := mustRun(t, o); r.Made != 0 {
 			t.Errorf("keep %t: %d frames made", keep, r.Made)
 		}
@@ -305,7 +306,7 @@ func testParts(t *testing.T, ticks int) {
 	for i := k; i < k+6; i++ {
 		for _, at := range []*big.Rat{stated(i), place(i)} {
 			o := lossless(t, clip)
-			o.Synthesis.Mode, o.Timing.Rate, o.Timing.From = warp.Blend, Rate{Value: big.NewRat(2, 1), Multiple: true}, at
+			o.Synthesis.Mode, o.Timing.Rate, o.Timing.From = warp.Blend, pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}, at
 			report := mustRun(t, o)
 			got, _, _ := readAll(t, o.Output.File)
 			if !bytes.Equal(got[0], shot[i]) || report.Made > int64(frames-i) {

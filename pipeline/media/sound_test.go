@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"encoding/binary"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/warp"
@@ -139,11 +140,11 @@ func TestSoundDoesNotDrift(t *testing.T) {
 	} {
 		t.Run(c.name+" to "+c.out+" "+c.slow, func(t *testing.T) {
 			clip, clicks := clockClip(t, c.name, length, c.rate, c.args...)
-			o := Options{
-				Input:     Input{File: clip},
-				Output:    Output{File: filepath.Join(t.TempDir(), c.out), VideoCodec: "ffv1"},
-				Synthesis: Synthesis{Mode: warp.Blend},
-				Timing:    Timing{Rate: Rate{Value: ratio(c.fps)}, Slow: ratio(c.slow)},
+			o := pipeline.Options{
+				Input:     pipeline.Input{File: clip},
+				Output:    pipeline.Output{File: filepath.Join(t.TempDir(), c.out), VideoCodec: "ffv1"},
+				Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+				Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: ratio(c.fps)}, Slow: ratio(c.slow)},
 			}
 			mustRun(t, o)
 			drift := clockDrift(t, o.Output.File, clicks, c.rate, o.Timing.Slow)
@@ -277,7 +278,7 @@ func TestAudioCodec(t *testing.T) {
 		{"ac3", "5.1(side)", "out.mkv", "flac", nil, "flac,5.1(side)", ""},
 	} {
 		var said strings.Builder
-		o := Options{Input: Input{File: soundClip(t, c.codec, c.layout)}, Output: Output{File: filepath.Join(t.TempDir(), c.output), AudioCodec: c.encoder, AudioOptions: c.options}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: soundClip(t, c.codec, c.layout)}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output), AudioCodec: c.encoder, AudioOptions: c.options}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		if filepath.Ext(c.output) == ".webm" {
 			o.Output.VideoCodec = "libvpx"
 		}
@@ -299,7 +300,7 @@ func TestEncodedSoundIsExact(t *testing.T) {
 		return ffmpeg(t, "-i", name, "-map", "0:a", "-c", "pcm_s32le", "-f", "streamhash", "-")
 	}
 	for _, codec := range []string{"pcm_s16le", "pcm_s24le"} {
-		o := Options{Input: Input{File: soundClip(t, codec, "stereo")}, Output: Output{File: filepath.Join(t.TempDir(), "out.mkv"), AudioCodec: "flac"}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: soundClip(t, codec, "stereo")}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv"), AudioCodec: "flac"}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
 		if a, b := hash(o.Input.File), hash(o.Output.File); a != b {
 			t.Errorf("%s: %s became %s", codec, a, b)
@@ -324,8 +325,8 @@ func TestAudioCodecIsRefused(t *testing.T) {
 		{"out.mkv", "flac", nil, media.KeepAudio, "Timing.Audio keep"},
 		{"out.mkv", "flac", nil, media.DropAudio, "Timing.Audio drop"},
 	} {
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.output), AudioCodec: c.encoder, AudioOptions: c.options}, Timing: Timing{Audio: c.audio}}
-		if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output), AudioCodec: c.encoder, AudioOptions: c.options}, Timing: pipeline.Timing{Audio: c.audio}}
+		if _, err := pipeline.Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -351,7 +352,7 @@ func TestSoundBehindItsPictures(t *testing.T) {
 	if err := os.WriteFile(in, append(data, behind[header:]...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Input: Input{File: in}, Output: Output{File: filepath.Join(dir, "out.nut"), VideoCodec: "rawvideo"}, Synthesis: Synthesis{Mode: warp.Nearest}}
+	o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: filepath.Join(dir, "out.nut"), VideoCodec: "rawvideo"}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
 	var said strings.Builder
 	o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 	mustRun(t, o)

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media/container"
 	"retime/warp"
@@ -87,12 +88,12 @@ func TestSoundForEveryContainer(t *testing.T) {
 		}
 		clip := containerClip(t, name, c.size, c.rate, c.channels, args...)
 		var said bytes.Buffer
-		o := Options{Input: Input{File: clip, Deinterlace: IgnoreFields}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip, Deinterlace: pipeline.IgnoreFields}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		if filepath.Ext(c.output) == ".ismv" {
 			o.Output.Format = "ismv"
 		}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		if _, err := Run(t.Context(), o); err != nil {
+		if _, err := pipeline.Run(t.Context(), o); err != nil {
 			t.Errorf("%d channels of %s at %d Hz to %s: %v", c.channels, c.source, c.rate, c.output, err)
 			continue
 		}
@@ -114,7 +115,7 @@ func TestADPCMWithoutBlockSize(t *testing.T) {
 			continue // FFmpeg 7 itself does not read its NUT file
 		}
 		for _, ext := range []string{".nut", ".mkv", ".avi"} {
-			o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), "o"+ext)}, Synthesis: Synthesis{Mode: warp.Nearest}}
+			o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "o"+ext)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
 			mustRun(t, o)
 			if x := heard(t, o.Output.File, 44100); len(x) < 44100/6 || peak(x) < 0.1 {
 				t.Errorf("%s to %s: %d samples with a peak of %.2f are heard", codec, ext, len(x), peak(x))
@@ -139,7 +140,7 @@ func TestOneSoundStream(t *testing.T) {
 	clip := containerClip(t, "in.mkv", "352x288", 44100, 2, "-map", "0", "-map", "1", "-map", "1", "-c:v", "ffv1", "-c:a", "flac")
 	for _, name := range []string{"o.flv", "o.swf", "o.rm"} {
 		var said bytes.Buffer
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), name)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), name)}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		mustRun(t, o)
 		if n := len(streamsOf(t, o.Output.File, "a", "codec_name")); n != 1 {
@@ -164,8 +165,8 @@ func TestContainerRefuses(t *testing.T) {
 		{"o.mp3", "png", "mp3 container holds no video"},
 		{"o.gxf", "", "only accepts PAL or NTSC"},
 	} {
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.output), VideoCodec: c.codec}, Synthesis: Synthesis{Mode: warp.Blend}}
-		if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output), VideoCodec: c.codec}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
+		if _, err := pipeline.Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -191,7 +192,7 @@ func TestNamesOfFiles(t *testing.T) {
 		{"o.ivf", []string{"o.ivf"}, "vp9"},
 	} {
 		dir := t.TempDir()
-		mustRun(t, Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, c.output)}, Synthesis: Synthesis{Mode: warp.Blend}})
+		mustRun(t, pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(dir, c.output)}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}})
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -209,7 +210,7 @@ func TestNamesOfFiles(t *testing.T) {
 		}
 	}
 	raw := filepath.Join(t.TempDir(), "o.yuv")
-	mustRun(t, Options{Input: Input{File: clip}, Output: Output{File: raw}, Synthesis: Synthesis{Mode: warp.Blend}})
+	mustRun(t, pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: raw}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}})
 	want := ffmpeg(t, "-i", clip, "-f", "md5", "-c:v", "rawvideo", "-")
 	if got := ffmpeg(t, "-f", "rawvideo", "-video_size", "64x48", "-pixel_format", "yuv420p", "-i", raw, "-f", "md5", "-"); got != want {
 		t.Errorf("o.yuv: %s, want %s", got, want)
@@ -244,7 +245,7 @@ func TestMovieLayout(t *testing.T) {
 		return skip.ReplaceAllString(ffmpeg(t, "-copyts", "-i", name, "-map", "0", "-c:a", "copy", "-f", "framemd5", "-"), "")
 	}
 	for _, format := range []string{"mp4", "mov"} {
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "o."+format)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(dir, "o."+format)}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
 		data, err := os.ReadFile(o.Output.File)
 		if err != nil {
@@ -281,7 +282,7 @@ func TestHEVCTag(t *testing.T) {
 	tag := func(name string) string { return strings.Join(streamsOf(t, name, "v", "codec_tag_string"), " ") }
 	clip := containerClip(t, "in.mkv", "64x64", 44100, 2, "-map", "0", "-c:v", "ffv1")
 	for _, name := range []string{"o.mp4", "o.mov"} {
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), name), VideoCodec: "libx265"}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), name), VideoCodec: "libx265"}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		mustRun(t, o)
 		if got := tag(o.Output.File); got != "hvc1" {
 			t.Errorf("%s: %s", name, got)
@@ -301,8 +302,8 @@ func TestHEVCTag(t *testing.T) {
 func TestMuxOptions(t *testing.T) {
 	clip := containerClip(t, "in.mkv", "64x48", 44100, 2, "-map", "0", "-c:v", "ffv1")
 	run := func(name, key, value string) ([]byte, error) {
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), name), MuxOptions: map[string]string{key: value}}, Synthesis: Synthesis{Mode: warp.Blend}}
-		if _, err := Run(t.Context(), o); err != nil {
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), name), MuxOptions: map[string]string{key: value}}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
+		if _, err := pipeline.Run(t.Context(), o); err != nil {
 			return nil, err
 		}
 		return os.ReadFile(o.Output.File)
@@ -362,7 +363,7 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 	} {
 		clip := containerClip(t, "in.mkv", "64x64", 44100, 2, append([]string{"-map", "0"}, c.args...)...)
 		var said bytes.Buffer
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: Synthesis{Mode: warp.Blend}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 		mustRun(t, o)
 		const shown = "codec_name,codec_tag_string,pix_fmt"

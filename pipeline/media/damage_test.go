@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"retime/internal/cliptest"
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/warp"
@@ -105,7 +107,7 @@ func TestDamagedInputs(t *testing.T) {
 		}
 		ffmpeg(t, append(args, filepath.Join(dir, k.name))...)
 	}
-	handles, routines := openFiles(t), runtime.NumGoroutine()
+	handles, routines := cliptest.OpenFiles(t), runtime.NumGoroutine()
 	cuts, kept := 0, 0
 	for i, k := range damagedKinds {
 		whole, err := os.ReadFile(filepath.Join(dir, k.name))
@@ -129,10 +131,10 @@ func TestDamagedInputs(t *testing.T) {
 	if kept < cuts*9/10 {
 		t.Errorf("of %d cut inputs %d kept their good part", cuts, kept)
 	}
-	if n := openFiles(t); n > handles {
+	if n := cliptest.OpenFiles(t); n > handles {
 		t.Errorf("%d files are open, %d before", n, handles)
 	}
-	if n := routinesLeft(routines); n > routines {
+	if n := cliptest.RoutinesLeft(routines); n > routines {
 		t.Errorf("%d goroutines are left, %d before", n, routines)
 	}
 }
@@ -260,22 +262,11 @@ func TestLateTimestampsAreWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			o.Timing.From = big.NewRat(1, 2)
-			if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.BadData {
+			if _, err := pipeline.Run(t.Context(), o); fault.KindOf(err) != fault.BadData {
 				t.Errorf("half of %s at %s s: %v", name, offset, err)
 			}
 		}
 	}
-}
-
-// routinesLeft waits until no more than that many goroutines are left, as those that have
-// been told to end may still be at it, and returns how many are.
-func routinesLeft(most int) (n int) {
-	for began := time.Now(); time.Since(began) < 30*time.Second; runtime.Gosched() {
-		if n = runtime.NumGoroutine(); n <= most {
-			break
-		}
-	}
-	return n
 }
 
 // readableCut are the containers that need nothing at their ends to be read.
@@ -295,24 +286,24 @@ func convertDamaged(t *testing.T, name string, data []byte, what string) (frames
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // for what never ends
 	defer cancel()
-	o := Options{
-		Input:     Input{File: input, Deinterlace: IgnoreFields},
-		Output:    Output{File: filepath.Join(out, "out.nut"), VideoCodec: "rawvideo"},
-		Synthesis: Synthesis{Mode: warp.Blend},
-		Timing:    Timing{Rate: Rate{Value: big.NewRat(48, 1)}},
-		Compute:   Compute{Threads: 2},
-		Hooks:     Hooks{Log: slog.New(slog.DiscardHandler)},
+	o := pipeline.Options{
+		Input:     pipeline.Input{File: input, Deinterlace: pipeline.IgnoreFields},
+		Output:    pipeline.Output{File: filepath.Join(out, "out.nut"), VideoCodec: "rawvideo"},
+		Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+		Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(48, 1)}},
+		Compute:   pipeline.Compute{Threads: 2},
+		Hooks:     pipeline.Hooks{Log: slog.New(slog.DiscardHandler)},
 	}
 	// Damage to a header's time base may make hours of the clip, which is long, but no hang.
 	long := false
-	o.Hooks.Progress = func(p Progress) {
+	o.Hooks.Progress = func(p pipeline.Progress) {
 		if p.Frames > 5000 {
 			long = true
 			cancel()
 		}
 	}
 	began := time.Now()
-	report, err := Run(ctx, o)
+	report, err := pipeline.Run(ctx, o)
 	if d := time.Since(began); d > 2*time.Second {
 		t.Logf("%s: took %s", what, d)
 	}
@@ -369,16 +360,4 @@ func countFrames(name string) (n int64, err error) {
 		f.Release()
 		n++
 	}
-}
-
-// openFiles counts this process's file handles.
-func openFiles(t *testing.T) int {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("needs /proc to count open files")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	return len(entries)
 }

@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"math/big"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -31,18 +32,18 @@ func TestTimesWithinSubtitles(t *testing.T) {
 		ffmpeg(t, append(append([]string{"-f", "lavfi", "-i", "color=gray:s=64x48:r=20:d=2", "-i", c.text, "-c:s", "copy"}, c.args...), clip)...)
 		for _, to := range []struct {
 			name      string
-			set       func(*Options)
+			set       func(*pipeline.Options)
 			karaoke   string // of the ASS
 			timestamp string // of the WebVTT
 		}{
-			{"whole", func(*Options) {}, `{\k50\move(1,2,3,4,0,1000)}la{\k50}lo`, "<00:01.000>"},
-			{"slow", func(o *Options) { o.Timing.Slow = big.NewRat(2, 1) }, `{\k100\move(1,2,3,4,0,2000)}la{\k100}lo`, "<00:02.000>"},
-			{"part", func(o *Options) { o.Timing.From = big.NewRat(3, 4) }, `{\k25\move(1,2,3,4,-250,750)}la{\k50}lo`, "<00:00.250>"},
-			{"curve", func(o *Options) {
+			{"whole", func(*pipeline.Options) {}, `{\k50\move(1,2,3,4,0,1000)}la{\k50}lo`, "<00:01.000>"},
+			{"slow", func(o *pipeline.Options) { o.Timing.Slow = big.NewRat(2, 1) }, `{\k100\move(1,2,3,4,0,2000)}la{\k100}lo`, "<00:02.000>"},
+			{"part", func(o *pipeline.Options) { o.Timing.From = big.NewRat(3, 4) }, `{\k25\move(1,2,3,4,-250,750)}la{\k50}lo`, "<00:00.250>"},
+			{"curve", func(o *pipeline.Options) {
 				o.Timing.Curve = mustParse(t, "source output\n0 0\n1 1\n2 3")
 			}, `{\k50\move(1,2,3,4,0,1500)}la{\k100}lo`, "<00:01.000>"},
 		} {
-			o := Options{Input: Input{File: clip}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(dir, to.name+c.name)}}
+			o := pipeline.Options{Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(dir, to.name+c.name)}}
 			to.set(&o)
 			mustRun(t, o)
 			want := to.karaoke

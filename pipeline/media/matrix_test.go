@@ -1,4 +1,4 @@
-package pipeline
+package media_test
 
 import (
 	"bytes"
@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"retime/internal/cliptest"
+	"retime/pipeline"
 )
 
 // matrixInput is a clip that must come through a conversion to twice its rate
@@ -186,13 +189,13 @@ func TestPassThroughMatrix(t *testing.T) {
 		t.Fatalf("%d inputs", len(list))
 	}
 	for i, m := range list {
-		if (testing.Short() || raceEnabled) && i%4 != 0 {
+		if (testing.Short() || cliptest.Race) && i%4 != 0 {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			o := Options{Input: Input{File: m.write(t, dir)}, Synthesis: Synthesis{Preset: Fast}, Compute: Compute{Threads: 1}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
+			o := pipeline.Options{Input: pipeline.Input{File: m.write(t, dir)}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Threads: 1}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 			o.Output.File, o.Output.VideoCodec, o.Output.VideoOptions = m.lossless(dir)
 			report := mustRun(t, o)
 			source, times, v := readAll(t, o.Input.File)
@@ -252,12 +255,12 @@ func TestFidelity(t *testing.T) {
 		dir := t.TempDir()
 		input := m.write(t, dir)
 		out, codec, _ := m.lossless(dir)
-		mustRun(t, Options{Input: Input{File: input}, Output: Output{File: out, VideoCodec: codec}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}})
+		mustRun(t, pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{File: out, VideoCodec: codec}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}})
 		peer := filepath.Join(dir, "peer"+filepath.Ext(out))
 		ffmpeg(t, "-i", input, "-map", "0", "-c", "copy", "-c:v", codec, "-vf", "minterpolate=fps=2*("+m.rate+"):mi_mode=mci", peer)
 		fmt.Fprintf(&rows, "| %s, %s | %s | %s |\n", m.name, m.format, verdict(t, input, out), verdict(t, input, peer))
 	}
-	old, err := os.ReadFile("../docs/fidelity.md")
+	old, err := os.ReadFile("../../docs/fidelity.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +270,7 @@ func TestFidelity(t *testing.T) {
 		t.Fatal("docs/fidelity.md has no such table")
 	}
 	text := head + fidelityTable + rows.String() + "\n" + foot
-	if err := os.WriteFile("../docs/fidelity.md", []byte(text), 0o644); err != nil {
+	if err := os.WriteFile("../../docs/fidelity.md", []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

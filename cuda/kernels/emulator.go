@@ -25,7 +25,8 @@ import (
 	"retime/cuda"
 )
 
-//go:generate go run ./generate -constants constants.cuh
+//go:generate go run ../../internal/constants
+//go:generate go run ./generate
 
 // Sources are the files of the kernels. Embedding them makes the Go tool rebuild the
 // emulator when one of them changes.

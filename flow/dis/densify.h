@@ -1,6 +1,6 @@
 // The flow of pixels, from the vectors of the patches that cover them.
 
-enum { cell = 4, cell_patches = 4 };
+enum { cell_patches = 4 };
 
 // cell_differences sets d to the differences of a cell's samples.
 static inline void cell_differences(words d[cell_groups], const place *from, int pitch, const words a[cell_groups]) {

@@ -1,5 +1,6 @@
 // The kernels, for the widest vectors that the including file's instructions have.
 
+#include "constants.h"
 #include "native.h"
 #include "vector.h"
 
@@ -8,16 +9,9 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-// The constants of options.go.
 enum {
-	patch_size = 8,
-	vector_bits = 10,
-	vector_one = 1 << vector_bits,
-	step_limit = 8 * vector_one,
 	// A position is rounded down to steps of this many bits before b is read.
-	unseen_bits = 3,
-	reach_toll = 256,
-	damping = 1024,
+	unseen_bits = vector_bits - fraction_bits,
 	narrow_limit = 1 << 15,
 };
 

@@ -1,7 +1,5 @@
 // Accelerations of cells, and their spread over the pixels.
 
-enum { most_cell = 8 };
-
 // slow_change sums up a cell for any factors.
 static inline void slow_change(const warp_accelerations *a, warp_change *sum, int64_t *mx, int64_t *my, int x0, int x1, int y) {
 	for (int64_t i = (int64_t)y * a->width + x0; i < (int64_t)y * a->width + x1; i++) {

@@ -1,7 +1,5 @@
 // The blur of what readings contradict.
 
-enum { calm_size = 8, calm_one = 256, calm_still = 255, calm_reach = 2 };
-
 // soften_tile is the most cells that soften takes together.
 enum { soften_tile = 32, soften_width = soften_tile * calm_size + 2 * calm_reach };
 

@@ -1,8 +1,6 @@
 // The choice among hypotheses: energies, means of cells, shares, and their smoothing.
 
-enum { projected, neighbour, stationary, only_first, only_second };
-enum { most_energy = 2000, covering = 1 << 13, least_only = -381 };
-enum { choice_tile = 256, choice_bits = 2, choice_size = 1 << choice_bits };
+enum { choice_tile = 256 };
 
 static inline int32_t most_of(int32_t a, int32_t b) { return a > b ? a : b; }
 

@@ -1,7 +1,5 @@
 // The motions that count at each pixel of the grid.
 
-enum { phase_one = 65536, seen_in_neither, seen_in_first = 1, seen_in_second, seen_in_both };
-enum { least_share = 32, same_motion = 64, inside_factor = 100, outside_factor = 1, shift_radius = 3072 };
 enum { render_tile = 64 };
 
 // What a tile's pixels may need, and a vector that is written as a whole.

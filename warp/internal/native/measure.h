@@ -59,8 +59,6 @@ static inline ints still(warp_guide a, warp_guide b, int x, int y) {
 	return magnitude(load_bytes(a.pix + (int64_t)y * a.stride + x) - load_bytes(b.pix + (int64_t)y * b.stride + x)) << 4;
 }
 
-enum { difference_one = 16, unseen = 4 * difference_one, hidden = 40 * difference_one, unseen_beyond = 8 * difference_one };
-
 static inline ints columns_from(int x) {
 #if defined(__AVX2__)
 	return x + (ints){0, 1, 2, 3, 4, 5, 6, 7};

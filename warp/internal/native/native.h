@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 
+#include "constants.h"
+
 // The inner loops of package warp in C, with the same results as the Go functions of the
 // same names. Rows are [y0, y1) of a picture; strides count elements.
 
@@ -14,7 +16,7 @@ typedef struct {
 	int32_t width, height, stride;
 } warp_guide;
 
-enum { warp_most_hypotheses = 16, warp_most_planes = 4 };
+enum { warp_most_planes = 4 };
 
 // warp_plane is a plane of the made frame and of its neighbours. Coefficients begin in
 // the margin.

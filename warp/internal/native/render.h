@@ -1,7 +1,5 @@
 // The samples along the motions that count at each pixel of the grid.
 
-enum { most_block = 16, margin = 8 };
-
 // travel returns the parts of motions on the grid that are travelled at the phase, in 1/256
 // sample of a plane that is 2^coarser times as coarse as the grid. The upper halves travel
 // whole numbers. Lanes that nobody needs may be anything.

@@ -302,7 +302,7 @@ check-noopencv: deps ## build, vet and test what a build without OpenCV has
 	$(VET) ./... && $(GO) build -o build/retime-noopencv ./cmd/retime && \
 	{ ! ldd build/retime-noopencv | grep opencv; } && \
 	$(GO) test -timeout 40m $(TESTFLAGS) ./pipeline/motion && $(GO) test $(TESTFLAGS) -run 'Info|Flags' ./cmd/retime && \
-	$(GO) test $(TESTFLAGS) -run DevicesEstimateFlow ./pipeline
+	$(GO) test $(TESTFLAGS) -run DevicesEstimateFlow ./pipeline/stages
 
 .PHONY: test-on
 test-on: ## run every test, or those of PKG, in a bare Debian or Ubuntu: make test-on SUITE=trixie, or noble, resolute; needs root

@@ -67,7 +67,7 @@ func (c *Clip) plan() (err error) {
 	if c.varies = c.Options.variation(c.Source, c.Options.fieldMode()); c.varies != nil {
 		c.Plan, err = c.varies.plan(&c.Options, v)
 	} else {
-		c.Plan, err = newPlan(&c.Options, v)
+		c.Plan, err = c.Options.Plan(v)
 	}
 	if err != nil {
 		return err

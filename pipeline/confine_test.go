@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/motion"
 )
@@ -30,7 +31,7 @@ func TestConfinedFlow(t *testing.T) {
 		{motion.Method("files=" + elsewhere + "/%05d.flo"), false},
 		{"command=cat", false},
 	} {
-		o := Options{Synthesis: Synthesis{Flow: c.flow}, Compute: Compute{Confine: top}}
+		o := pipeline.Options{Synthesis: pipeline.Synthesis{Flow: c.flow}, Compute: pipeline.Compute{Confine: top}}
 		_, err := o.Settle()
 		if c.good != (err == nil) || err != nil && (fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Compute.Confine")) {
 			t.Errorf("%s: %v", c.flow, err)

@@ -1,52 +1,20 @@
-package pipeline
+package pipeline_test
 
 import (
 	"context"
 	"errors"
-	"io"
 	"math"
-	"math/big"
 	"slices"
 	"testing"
 
 	"retime/flow"
 	"retime/frame"
+	"retime/internal/runtest"
+	"retime/pipeline"
 	"retime/pipeline/fault"
-	"retime/pipeline/media"
 	"retime/testdata/scene"
 	"retime/warp"
 )
-
-// rampSource delivers gray frames whose samples all equal their timestamp.
-type rampSource struct{ times []int64 }
-
-func (s *rampSource) Video() media.Video {
-	return media.Video{Width: 16, Height: 16, TimeBase: big.NewRat(1, 100), Start: new(big.Rat), FirstPTS: s.times[0]}
-}
-
-func (s *rampSource) Read() (*frame.Frame, error) {
-	if len(s.times) == 0 {
-		return nil, io.EOF
-	}
-	f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, 16, 16)
-	for i := range f.Planes[0].Pix {
-		f.Planes[0].Pix[i] = uint8(s.times[0])
-	}
-	f.PTS, f.Duration = s.times[0], 1
-	s.times = s.times[1:]
-	return f, nil
-}
-
-// valueSink keeps the first sample of each frame.
-type valueSink struct {
-	memorySink
-	values []int
-}
-
-func (s *valueSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
-	s.values = append(s.values, int(f.Planes[0].Pix[0]))
-	return nil
-}
 
 func TestConvertMakesFramesAtTimestamps(t *testing.T) {
 	for _, c := range []struct {
@@ -59,14 +27,14 @@ func TestConvertMakesFramesAtTimestamps(t *testing.T) {
 		{warp.Blend, []int64{10, 20, 30}, []int64{5, 15, 15, 30, 45}, []int{10, 15, 15, 30}},
 		{warp.Nearest, []int64{0, 20, 40}, []int64{9, 11, 39}, []int{0, 20, 40}},
 	} {
-		sink := &valueSink{}
-		report, err := Convert(context.Background(), &rampSource{c.source}, sink, c.at, Options{Synthesis: Synthesis{Mode: c.mode}})
+		sink := &runtest.ValueSink{}
+		report, err := pipeline.Convert(context.Background(), &runtest.RampSource{Times: c.source}, sink, c.at, pipeline.Options{Synthesis: pipeline.Synthesis{Mode: c.mode}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(sink.values, c.want) || report.Frames != int64(len(c.want)) || report.Sources != int64(len(c.source)) {
+		if !slices.Equal(sink.Values, c.want) || report.Frames != int64(len(c.want)) || report.Sources != int64(len(c.source)) {
 			t.Errorf("%s of frames at %v: frames of %v at %v, reported %d from %d; want %v",
-				c.mode, c.source, sink.values, c.at, report.Frames, report.Sources, c.want)
+				c.mode, c.source, sink.Values, c.at, report.Frames, report.Sources, c.want)
 		}
 	}
 }
@@ -77,15 +45,15 @@ func TestConvertFaults(t *testing.T) {
 	for _, c := range []struct {
 		ctx  context.Context
 		at   []int64
-		o    Options
+		o    pipeline.Options
 		kind fault.Kind
 	}{
-		{context.Background(), nil, Options{}, fault.Usage},
-		{context.Background(), []int64{2, 1}, Options{}, fault.Usage},
-		{context.Background(), []int64{1}, Options{Synthesis: Synthesis{Mode: "magic"}}, fault.Usage},
-		{cancelled, []int64{1}, Options{Synthesis: Synthesis{Mode: warp.Blend}}, fault.Cancelled},
+		{context.Background(), nil, pipeline.Options{}, fault.Usage},
+		{context.Background(), []int64{2, 1}, pipeline.Options{}, fault.Usage},
+		{context.Background(), []int64{1}, pipeline.Options{Synthesis: pipeline.Synthesis{Mode: "magic"}}, fault.Usage},
+		{cancelled, []int64{1}, pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Blend}}, fault.Cancelled},
 	} {
-		_, err := Convert(c.ctx, &rampSource{[]int64{0, 20}}, &valueSink{}, c.at, c.o)
+		_, err := pipeline.Convert(c.ctx, &runtest.RampSource{Times: []int64{0, 20}}, &runtest.ValueSink{}, c.at, c.o)
 		if err == nil || fault.KindOf(err) != c.kind {
 			t.Errorf("timestamps %v, mode %q: error %v, want kind %d", c.at, c.o.Synthesis.Mode, err, c.kind)
 		}
@@ -106,11 +74,11 @@ func TestEstimateFlow(t *testing.T) {
 		return f
 	}
 	for _, c := range []struct {
-		preset        Preset
+		preset        pipeline.Preset
 		width, height int // of the picture
 		level         int
-	}{{Best, 97, 65, 0}, {Balanced, 97, 65, 0}, {Balanced, 1201, 433, 1}, {Fast, 97, 65, 2}} {
-		forward, backward, err := EstimateFlow(t.Context(), draw(c.width, c.height, 0), draw(c.width, c.height, 4), Options{Synthesis: Synthesis{Preset: c.preset}})
+	}{{pipeline.Best, 97, 65, 0}, {pipeline.Balanced, 97, 65, 0}, {pipeline.Balanced, 1201, 433, 1}, {pipeline.Fast, 97, 65, 2}} {
+		forward, backward, err := pipeline.EstimateFlow(t.Context(), draw(c.width, c.height, 0), draw(c.width, c.height, 4), pipeline.Options{Synthesis: pipeline.Synthesis{Preset: c.preset}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +94,7 @@ func TestEstimateFlow(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := EstimateFlow(t.Context(), draw(97, 65, 0), draw(97, 65, 4), Options{Synthesis: Synthesis{Mode: warp.Blend}}); fault.KindOf(err) != fault.Usage {
+	if _, _, err := pipeline.EstimateFlow(t.Context(), draw(97, 65, 0), draw(97, 65, 4), pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Blend}}); fault.KindOf(err) != fault.Usage {
 		t.Errorf("flow of a blend: %v", err)
 	}
 }
@@ -134,12 +102,12 @@ func TestEstimateFlow(t *testing.T) {
 // A command that does not answer is ended with the context.
 func TestEstimatingIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	o := Options{Synthesis: Synthesis{Flow: "command=cat >/dev/null"}}
+	o := pipeline.Options{Synthesis: pipeline.Synthesis{Flow: "command=cat >/dev/null"}}
 	cancel()
 	gray := frame.Format{Name: "gray", Depth: 8, Planes: 1}
 	a, b := frame.New(gray, 64, 48), frame.New(gray, 64, 48)
 	frame.Samples[uint8](b.Planes[0]).Row(20)[30] = 255
-	if _, _, err := EstimateFlow(ctx, a, b, o); fault.KindOf(err) != fault.Cancelled || !errors.Is(err, context.Canceled) {
+	if _, _, err := pipeline.EstimateFlow(ctx, a, b, o); fault.KindOf(err) != fault.Cancelled || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -159,8 +127,8 @@ func TestCutScore(t *testing.T) {
 		at  float64
 		cut bool
 	}{{0, false}, {1. / 24, false}, {1. / 12, false}, {100, true}} {
-		score, err := CutScore(t.Context(), draw(0), draw(c.at), Options{Synthesis: Synthesis{Preset: Fast}})
-		if err != nil || (score >= DefaultSceneThreshold) != c.cut {
+		score, err := pipeline.CutScore(t.Context(), draw(0), draw(c.at), pipeline.Options{Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}})
+		if err != nil || (score >= pipeline.DefaultSceneThreshold) != c.cut {
 			t.Errorf("the scene at 0 and %.3f s: score %.2f, %v; cut: %t", c.at, score, err, c.cut)
 		}
 	}

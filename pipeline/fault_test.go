@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 	"retime/warp"
@@ -35,44 +36,50 @@ func TestFaults(t *testing.T) {
 	twelve := 12
 	for _, c := range []struct {
 		name string
-		set  func(*Options)
+		set  func(*pipeline.Options)
 		kind fault.Kind
 		says string
 	}{
-		{"no input", func(o *Options) { o.Input.File = filepath.Join(dir, "missing.mp4") }, fault.NoInput, "no such file"},
-		{"input is a directory", func(o *Options) { o.Input.File = dir }, fault.NoInput, "directory"},
-		{"not a video", func(o *Options) { o.Input.File = text }, fault.BadData, "not a media file"},
-		{"no video stream", func(o *Options) { o.Input.File = sound }, fault.BadData, "no video stream"},
-		{"huge pictures", func(o *Options) { o.Input.File = huge }, fault.BadData, "100000x100000"},
-		{"flat pictures", func(o *Options) { o.Input.File = flat }, fault.BadData, "flat.y4m"},
-		{"unknown encoder", func(o *Options) { o.Output.VideoCodec = "libx999" }, fault.Usage, "libx999"},
-		{"unknown container", func(o *Options) { o.Output.File = filepath.Join(dir, "out.qqq") }, fault.Usage, "Output.Format"},
-		{"unknown option", func(o *Options) {
+		{"no input", func(o *pipeline.Options) { o.Input.File = filepath.Join(dir, "missing.mp4") }, fault.NoInput, "no such file"},
+		{"input is a directory", func(o *pipeline.Options) { o.Input.File = dir }, fault.NoInput, "directory"},
+		{"not a video", func(o *pipeline.Options) { o.Input.File = text }, fault.BadData, "not a media file"},
+		{"no video stream", func(o *pipeline.Options) { o.Input.File = sound }, fault.BadData, "no video stream"},
+		{"huge pictures", func(o *pipeline.Options) { o.Input.File = huge }, fault.BadData, "100000x100000"},
+		{"flat pictures", func(o *pipeline.Options) { o.Input.File = flat }, fault.BadData, "flat.y4m"},
+		{"unknown encoder", func(o *pipeline.Options) { o.Output.VideoCodec = "libx999" }, fault.Usage, "libx999"},
+		{"unknown container", func(o *pipeline.Options) { o.Output.File = filepath.Join(dir, "out.qqq") }, fault.Usage, "Output.Format"},
+		{"unknown option", func(o *pipeline.Options) {
 			o.Output.VideoCodec = "ffv1"
 			o.Output.VideoOptions = map[string]string{"nonsense": "1"}
 		}, fault.Usage, "nonsense"},
-		{"no crf", func(o *Options) { o.Output.CRF = &twelve }, fault.Usage, "constant rate factor"},
-		{"wrong format", func(o *Options) { o.Output.VideoCodec = "libx264"; o.Output.PixelFormat = "rgb24" }, fault.Usage, "it takes"},
-		{"odd size", func(o *Options) { o.Input.File = odd; o.Output.VideoCodec, o.Output.PixelFormat = "libx264", "yuv420p" }, fault.Usage, "yuv444p"},
-		{"unknown format", func(o *Options) { o.Output.PixelFormat = "yuv999" }, fault.Usage, "yuv999"},
-		{"order 12", func(o *Options) { o.Synthesis.Order = &twelve }, fault.Usage, "Synthesis.Order 12"},
-		{"mode", func(o *Options) { o.Synthesis.Mode = "magic" }, fault.Usage, "Synthesis.Mode magic"},
-		{"cuda", func(o *Options) { o.Compute.Backend = CUDA }, fault.Usage, "Compute.Backend cuda"},
-		{"output is input", func(o *Options) { o.Output.File = clip; o.Output.Overwrite = true }, fault.Usage, "is the input"},
-		{"output exists", func(o *Options) { o.Output.File = text; o.Output.Overwrite = false }, fault.CannotWrite, "Output.Overwrite"},
-		{"no such directory", func(o *Options) { o.Output.File = filepath.Join(dir, "no", "out.nut") }, fault.CannotWrite, "no"},
-		{"output is a directory", func(o *Options) { o.Output.File = dir }, fault.CannotWrite, "directory"},
-		{"full device", func(o *Options) { o.Output.File = "/dev/full"; o.Output.Format = "nut" }, fault.CannotWrite, "no space left"},
-		{"from behind to", func(o *Options) { o.Timing.From, o.Timing.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
-		{"from behind the end", func(o *Options) { o.Timing.From = big.NewRat(20, 1) }, fault.Usage, "holds no frame"},
-		{"codec and container", func(o *Options) { o.Output.File = filepath.Join(dir, "out.webm"); o.Output.VideoCodec = "libx264" }, fault.Usage, "does not take"},
+		{"no crf", func(o *pipeline.Options) { o.Output.CRF = &twelve }, fault.Usage, "constant rate factor"},
+		{"wrong format", func(o *pipeline.Options) { o.Output.VideoCodec = "libx264"; o.Output.PixelFormat = "rgb24" }, fault.Usage, "it takes"},
+		{"odd size", func(o *pipeline.Options) {
+			o.Input.File = odd
+			o.Output.VideoCodec, o.Output.PixelFormat = "libx264", "yuv420p"
+		}, fault.Usage, "yuv444p"},
+		{"unknown format", func(o *pipeline.Options) { o.Output.PixelFormat = "yuv999" }, fault.Usage, "yuv999"},
+		{"order 12", func(o *pipeline.Options) { o.Synthesis.Order = &twelve }, fault.Usage, "Synthesis.Order 12"},
+		{"mode", func(o *pipeline.Options) { o.Synthesis.Mode = "magic" }, fault.Usage, "Synthesis.Mode magic"},
+		{"cuda", func(o *pipeline.Options) { o.Compute.Backend = pipeline.CUDA }, fault.Usage, "Compute.Backend cuda"},
+		{"output is input", func(o *pipeline.Options) { o.Output.File = clip; o.Output.Overwrite = true }, fault.Usage, "is the input"},
+		{"output exists", func(o *pipeline.Options) { o.Output.File = text; o.Output.Overwrite = false }, fault.CannotWrite, "Output.Overwrite"},
+		{"no such directory", func(o *pipeline.Options) { o.Output.File = filepath.Join(dir, "no", "out.nut") }, fault.CannotWrite, "no"},
+		{"output is a directory", func(o *pipeline.Options) { o.Output.File = dir }, fault.CannotWrite, "directory"},
+		{"full device", func(o *pipeline.Options) { o.Output.File = "/dev/full"; o.Output.Format = "nut" }, fault.CannotWrite, "no space left"},
+		{"from behind to", func(o *pipeline.Options) { o.Timing.From, o.Timing.To = big.NewRat(2, 1), big.NewRat(1, 1) }, fault.Usage, "not before"},
+		{"from behind the end", func(o *pipeline.Options) { o.Timing.From = big.NewRat(20, 1) }, fault.Usage, "holds no frame"},
+		{"codec and container", func(o *pipeline.Options) {
+			o.Output.File = filepath.Join(dir, "out.webm")
+			o.Output.VideoCodec = "libx264"
+		}, fault.Usage, "does not take"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := lossless(t, clip)
 			out := filepath.Dir(o.Output.File)
 			o.Synthesis.Mode = warp.Blend
 			c.set(&o)
-			_, err := Run(context.Background(), o)
+			_, err := pipeline.Run(context.Background(), o)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -93,7 +100,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		o := lossless(t, input)
 		o.Timing.Rate, _ = timeline.ParseRate("120")
-		o.Hooks.Progress = func(p Progress) {
+		o.Hooks.Progress = func(p pipeline.Progress) {
 			if p.Frames >= after {
 				cancel()
 			}
@@ -101,7 +108,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 		if after == 0 {
 			cancel()
 		}
-		_, err := Run(ctx, o)
+		_, err := pipeline.Run(ctx, o)
 		if fault.KindOf(err) != fault.Cancelled || !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled after %d frames: %v", after, err)
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"retime/flow"
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/motion"
@@ -17,7 +18,7 @@ import (
 
 // writeFlows writes the flows between the frames of a file as the method of o has them,
 // and returns the method that reads them.
-func writeFlows(t *testing.T, name string, o Options) FlowMethod {
+func writeFlows(t *testing.T, name string, o pipeline.Options) pipeline.FlowMethod {
 	t.Helper()
 	dir := t.TempDir()
 	r, err := media.Open(t.Context(), name, media.ReaderOptions{})
@@ -29,9 +30,9 @@ func writeFlows(t *testing.T, name string, o Options) FlowMethod {
 		next, err := r.Read()
 		if err != nil {
 			last.Release()
-			return FlowMethod(motion.FromFiles + filepath.Join(dir, "%03d.flo"))
+			return pipeline.FlowMethod(motion.FromFiles + filepath.Join(dir, "%03d.flo"))
 		}
-		forward, backward, err := EstimateFlow(t.Context(), last, next, o)
+		forward, backward, err := pipeline.EstimateFlow(t.Context(), last, next, o)
 		must(t, err)
 		for suffix, f := range map[string]flow.Field{"": forward, ".back": backward} {
 			file, err := os.Create(filepath.Join(dir, fmt.Sprintf("%03d%s.flo", n, suffix)))
@@ -49,21 +50,21 @@ func writeFlows(t *testing.T, name string, o Options) FlowMethod {
 func TestFlowFromFilesMakesTheSameFrames(t *testing.T) {
 	input := filepath.Join(t.TempDir(), "scene.mp4")
 	ffmpeg(t, "-i", writeScene(t, 118, 74, 13, 24, 1), "-c:v", "libx264", "-g", "4", "-qp", "12", input)
-	var frames []Digest
-	o := Options{
-		Input:     Input{File: input},
-		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
-		Synthesis: Synthesis{Preset: Balanced},
-		Compute:   Compute{Threads: 3, Backend: CPU},
-		Hooks:     Hooks{Digest: func(_ int64, d Digest) { frames = append(frames, d) }},
+	var frames []pipeline.Digest
+	o := pipeline.Options{
+		Input:     pipeline.Input{File: input},
+		Output:    pipeline.Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Balanced},
+		Compute:   pipeline.Compute{Threads: 3, Backend: pipeline.CPU},
+		Hooks:     pipeline.Hooks{Digest: func(_ int64, d pipeline.Digest) { frames = append(frames, d) }},
 	}
 	files := writeFlows(t, input, o)
-	for name, timing := range map[string]Timing{
-		"all":  {Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}},
-		"part": {Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}, From: big.NewRat(7, 25)},
+	for name, timing := range map[string]pipeline.Timing{
+		"all":  {Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}},
+		"part": {Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}, From: big.NewRat(7, 25)},
 	} {
 		o.Timing, frames = timing, nil
-		o.Synthesis.Flow = DIS
+		o.Synthesis.Flow = pipeline.DIS
 		mustRun(t, o)
 		want := frames
 		frames = nil
@@ -73,22 +74,22 @@ func TestFlowFromFilesMakesTheSameFrames(t *testing.T) {
 			t.Errorf("%s: %d and %d frames, which differ", name, len(frames), len(want))
 		}
 	}
-	o.Synthesis.Flow = FlowMethod(motion.FromFiles + filepath.Join(t.TempDir(), "%d.flo"))
-	if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.NoInput {
+	o.Synthesis.Flow = pipeline.FlowMethod(motion.FromFiles + filepath.Join(t.TempDir(), "%d.flo"))
+	if _, err := pipeline.Run(t.Context(), o); fault.KindOf(err) != fault.NoInput {
 		t.Errorf("without files: error %v", err)
 	}
 }
 
 // A conversion whose command fails says why, and ends.
 func TestFlowCommandFails(t *testing.T) {
-	o := Options{
-		Input:     Input{File: writeScene(t, 72, 50, 9, 24, 1)},
-		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
-		Timing:    Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}},
-		Synthesis: Synthesis{Flow: "command=echo out of luck >&2; exit 9"},
-		Compute:   Compute{Threads: 8, Backend: CPU},
+	o := pipeline.Options{
+		Input:     pipeline.Input{File: writeScene(t, 72, 50, 9, 24, 1)},
+		Output:    pipeline.Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}},
+		Synthesis: pipeline.Synthesis{Flow: "command=echo out of luck >&2; exit 9"},
+		Compute:   pipeline.Compute{Threads: 8, Backend: pipeline.CPU},
 	}
-	_, err := Run(t.Context(), o)
+	_, err := pipeline.Run(t.Context(), o)
 	if fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), "(exit status 9): out of luck") {
 		t.Errorf("error %v", err)
 	}
@@ -96,8 +97,8 @@ func TestFlowCommandFails(t *testing.T) {
 
 // What names no flow is refused before anything is read.
 func TestUnknownFlow(t *testing.T) {
-	for _, m := range []FlowMethod{"medium", "files=x.flo", "command="} {
-		o := Options{Input: Input{File: "in"}, Output: Output{File: "out"}, Synthesis: Synthesis{Flow: m}}
+	for _, m := range []pipeline.FlowMethod{"medium", "files=x.flo", "command="} {
+		o := pipeline.Options{Input: pipeline.Input{File: "in"}, Output: pipeline.Output{File: "out"}, Synthesis: pipeline.Synthesis{Flow: m}}
 		if err := o.Check(); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Synthesis.Flow "+string(m)) {
 			t.Errorf("%s: error %v", m, err)
 		}

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/testdata/posix"
 )
@@ -27,34 +28,19 @@ func wantWarnings(t testing.TB, what, said string, texts ...string) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// settled returns options that are settled.
-func settled(t testing.TB, o Options) *Settled {
-	t.Helper()
-	s, err := o.Settle()
-	must(t, err)
-	return s
-}
-
 // A run whose cache is damaged throughout makes the same frames, and says so once for
 // all its workers.
 func TestDamagedFlowCacheInARun(t *testing.T) {
 	dir := t.TempDir()
 	var said bytes.Buffer
-	var frames []Digest
-	o := Options{
-		Input:     Input{File: writeScene(t, 72, 50, 9, 24, 1)},
-		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
-		Timing:    Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
-		Synthesis: Synthesis{Preset: Fast},
-		Compute:   Compute{Threads: 4, Backend: CPU},
-		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil)), Digest: func(_ int64, d Digest) { frames = append(frames, d) }},
+	var frames []pipeline.Digest
+	o := pipeline.Options{
+		Input:     pipeline.Input{File: writeScene(t, 72, 50, 9, 24, 1)},
+		Output:    pipeline.Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Fast},
+		Compute:   pipeline.Compute{Threads: 4, Backend: pipeline.CPU},
+		Hooks:     pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil)), Digest: func(_ int64, d pipeline.Digest) { frames = append(frames, d) }},
 	}
 	mustRun(t, o)
 	want := frames
@@ -81,7 +67,7 @@ func TestDamagedFlowCacheInARun(t *testing.T) {
 	run("replaced")
 	must(t, os.RemoveAll(dir))
 	must(t, os.Symlink("nowhere", dir))
-	if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.CannotWrite {
+	if _, err := pipeline.Run(t.Context(), o); fault.KindOf(err) != fault.CannotWrite {
 		t.Errorf("no directory: error %v", err)
 	}
 }
@@ -103,13 +89,13 @@ func TestFlowCacheWithoutRoom(t *testing.T) {
 	dir, input := t.TempDir(), writeScene(t, 72, 50, 5, 24, 1)
 	must(t, posix.LimitFiles(t, 1000))
 	var said bytes.Buffer
-	mustRun(t, Options{
-		Input:     Input{File: input},
-		Output:    Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
-		Timing:    Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
-		Synthesis: Synthesis{Preset: Fast, FlowCache: dir},
-		Compute:   Compute{Threads: 4, Backend: CPU},
-		Hooks:     Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+	mustRun(t, pipeline.Options{
+		Input:     pipeline.Input{File: input},
+		Output:    pipeline.Output{File: "-", Format: "null", VideoCodec: "rawvideo"},
+		Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Fast, FlowCache: dir},
+		Compute:   pipeline.Compute{Threads: 4, Backend: pipeline.CPU},
+		Hooks:     pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
 	})
 	wantWarnings(t, "no room", said.String(), "file too large")
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {

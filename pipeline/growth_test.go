@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 
 	"retime/internal/cliptest"
 	"retime/internal/heap"
+	"retime/pipeline"
 )
 
 // footprint is what a process holds.
@@ -106,7 +107,7 @@ func TestManyRuns(t *testing.T) {
 		if i == warm {
 			before = measure(t)
 		}
-		o := Options{Input: Input{File: []string{plain, rich}[i%2]}, Output: Output{File: filepath.Join(dir, "out.mkv"), Overwrite: true}, Compute: Compute{Threads: 1}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
+		o := pipeline.Options{Input: pipeline.Input{File: []string{plain, rich}[i%2]}, Output: pipeline.Output{File: filepath.Join(dir, "out.mkv"), Overwrite: true}, Compute: pipeline.Compute{Threads: 1}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 		o.Output.VideoCodec = []string{"ffv1", "rawvideo", "libx264"}[i%3]
 		switch i % 10 {
 		case 5: // subtitles in another format
@@ -114,11 +115,11 @@ func TestManyRuns(t *testing.T) {
 		case 7:
 			o.Input.File = broken
 		case 8:
-			o.Input.File, o.Timing.Slow, o.Timing.Rate = rich, big.NewRat(2, 1), Rate{}
+			o.Input.File, o.Timing.Slow, o.Timing.Rate = rich, big.NewRat(2, 1), pipeline.Rate{}
 		case 9:
 			o.Output.VideoCodec = "no such encoder"
 		}
-		_, err := Run(t.Context(), o)
+		_, err := pipeline.Run(t.Context(), o)
 		if fails := i%10 == 9; i%10 != 7 && (err != nil) != fails { // half of so short a clip is not missed
 			t.Fatalf("run %d: %v", i, err)
 		}

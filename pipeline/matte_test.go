@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"retime/frame"
 	"retime/internal/cliptest"
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/testdata/scene"
 	"retime/warp"
@@ -23,11 +24,11 @@ func TestMatteKeepsABallWhole(t *testing.T) {
 	input, matte := filepath.Join(dir, "ball.y4m"), filepath.Join(dir, "matte.y4m")
 	must(t, scene.CreateBallY4M(input, width, height, frames))
 	must(t, scene.CreateBallMatte(matte, width, height, frames))
-	o := Options{Input: Input{File: input}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}}
+	o := pipeline.Options{Input: pipeline.Input{File: input}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}}
 	made := func(name, matte string, threads int) [][]byte {
 		o := o
 		o.Synthesis.Matte, o.Compute.Threads = matte, threads
-		o.Output = Output{File: filepath.Join(dir, name+".nut"), VideoCodec: "rawvideo"}
+		o.Output = pipeline.Output{File: filepath.Join(dir, name+".nut"), VideoCodec: "rawvideo"}
 		mustRun(t, o)
 		list, _, _ := readAll(t, o.Output.File)
 		return list
@@ -75,8 +76,8 @@ func TestMattesAreFound(t *testing.T) {
 		{filepath.Join(dir, "m%03d.png"), 0, func(k int64) int { return 10 * int(min(k, 23)) }},
 		{still, 0, func(int64) int { return 50 }},
 	} {
-		o := settled(t, Options{Input: Input{File: "a", Rate: big.NewRat(24, 1)}, Synthesis: Synthesis{Matte: c.name}})
-		m := o.mattes()(context.Background())
+		o := settled(t, pipeline.Options{Input: pipeline.Input{File: "a", Rate: big.NewRat(24, 1)}, Synthesis: pipeline.Synthesis{Matte: c.name}})
+		m := o.LineParams().Masks.Mattes(context.Background())
 		for _, k := range []int64{0, 1, 2, 9, 10, 4, 22, 23, 24, 40, 0, 17} {
 			got, err := m.At(big.NewRat(k, 24))
 			if err != nil {
@@ -99,25 +100,25 @@ func TestMatteFaults(t *testing.T) {
 	cliptest.FFmpeg(t, "-f", "lavfi", "-i", "color=white:size=32x24", "-frames:v", "1", other)
 	cliptest.FFmpeg(t, "-f", "lavfi", "-i", "color=black:size=64x48", "-frames:v", "1", black)
 	for name, c := range map[string]struct {
-		synthesis Synthesis
+		synthesis pipeline.Synthesis
 		confine   string
 		kind      fault.Kind
 	}{
-		"size":    {Synthesis{Matte: other}, "", fault.Usage},
-		"missing": {Synthesis{Matte: filepath.Join(dir, "none.mkv")}, "", fault.NoInput},
-		"mode":    {Synthesis{Matte: black, Mode: warp.Blend}, "", fault.Usage},
-		"confine": {Synthesis{Matte: black}, filepath.Dir(input), fault.Usage},
+		"size":    {pipeline.Synthesis{Matte: other}, "", fault.Usage},
+		"missing": {pipeline.Synthesis{Matte: filepath.Join(dir, "none.mkv")}, "", fault.NoInput},
+		"mode":    {pipeline.Synthesis{Matte: black, Mode: warp.Blend}, "", fault.Usage},
+		"confine": {pipeline.Synthesis{Matte: black}, filepath.Dir(input), fault.Usage},
 	} {
-		o := Options{Input: Input{File: input}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}, Synthesis: c.synthesis}
-		o.Output = Output{File: filepath.Join(filepath.Dir(input), name+".nut"), VideoCodec: "rawvideo"}
+		o := pipeline.Options{Input: pipeline.Input{File: input}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}, Synthesis: c.synthesis}
+		o.Output = pipeline.Output{File: filepath.Join(filepath.Dir(input), name+".nut"), VideoCodec: "rawvideo"}
 		o.Compute.Confine = c.confine
-		if _, err := Run(context.Background(), o); fault.KindOf(err) != c.kind {
+		if _, err := pipeline.Run(context.Background(), o); fault.KindOf(err) != c.kind {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	plain, _ := regionFrames(t, input, "")
-	o := Options{Input: Input{File: input}, Timing: Timing{Rate: Rate{Value: big.NewRat(2, 1), Multiple: true}}, Synthesis: Synthesis{Matte: black}}
-	o.Output = Output{File: filepath.Join(dir, "o.nut"), VideoCodec: "rawvideo"}
+	o := pipeline.Options{Input: pipeline.Input{File: input}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}}, Synthesis: pipeline.Synthesis{Matte: black}}
+	o.Output = pipeline.Output{File: filepath.Join(dir, "o.nut"), VideoCodec: "rawvideo"}
 	mustRun(t, o)
 	list, _, _ := readAll(t, o.Output.File)
 	if got := frame.Samples[uint8](plain.Planes[0]); !bytes.Equal(list[5][:64], got.Row(0)) {

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -43,7 +44,7 @@ func TestFromFallsBetweenFrames(t *testing.T) {
 			for _, rate := range []int{1, 2} {
 				o := lossless(t, clip)
 				o.Synthesis.Mode, o.Timing.From = warp.Blend, new(big.Rat).Add(ratio(p.from), late)
-				o.Timing.Rate = Rate{Value: big.NewRat(int64(rate), 1), Multiple: true}
+				o.Timing.Rate = pipeline.Rate{Value: big.NewRat(int64(rate), 1), Multiple: true}
 				mustRun(t, o)
 				got, times, _ := readAll(t, o.Output.File)
 				if len(got) != (30-p.first)*rate || times[0].Sign() != 0 {

@@ -40,7 +40,8 @@ func (o *Options) clock(v media.Video) *timeline.Clock {
 	return timeline.NewClock(v)
 }
 
-func newPlan(o *Settled, v media.Video) (*timeline.Plan, error) {
+// Plan places the frames of the output of a source that v describes. Errors carry a fault.Kind.
+func (o *Settled) Plan(v media.Video) (*timeline.Plan, error) {
 	source := v.Average
 	if o.Timing.KeepTimestamps && v.Rate != nil {
 		source = v.Rate // of the frames that are there

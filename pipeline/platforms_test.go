@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -21,19 +22,19 @@ func TestFramesOfEveryPlatform(t *testing.T) {
 	var digests bytes.Buffer
 	for _, c := range []struct {
 		name      string
-		synthesis Synthesis
+		synthesis pipeline.Synthesis
 		shutter   *big.Rat
 	}{
-		{"fast", Synthesis{Preset: Fast}, nil},
-		{"balanced", Synthesis{Preset: Balanced}, nil},
-		{"best", Synthesis{Preset: Best}, nil},
-		{"splat", Synthesis{Mode: warp.Splat}, nil},
-		{"blend", Synthesis{Mode: warp.Blend}, nil},
-		{"shutter", Synthesis{Preset: Fast}, big.NewRat(1, 2)},
+		{"fast", pipeline.Synthesis{Preset: pipeline.Fast}, nil},
+		{"balanced", pipeline.Synthesis{Preset: pipeline.Balanced}, nil},
+		{"best", pipeline.Synthesis{Preset: pipeline.Best}, nil},
+		{"splat", pipeline.Synthesis{Mode: warp.Splat}, nil},
+		{"blend", pipeline.Synthesis{Mode: warp.Blend}, nil},
+		{"shutter", pipeline.Synthesis{Preset: pipeline.Fast}, big.NewRat(1, 2)},
 	} {
 		o := lossless(t, input)
-		o.Synthesis, o.Timing = c.synthesis, Timing{Rate: Rate{Value: big.NewRat(60, 1)}, Shutter: c.shutter}
-		o.Hooks.Digest = func(frame int64, d Digest) { fmt.Fprintf(&digests, "%s %d %x\n", c.name, frame, d) }
+		o.Synthesis, o.Timing = c.synthesis, pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(60, 1)}, Shutter: c.shutter}
+		o.Hooks.Digest = func(frame int64, d pipeline.Digest) { fmt.Fprintf(&digests, "%s %d %x\n", c.name, frame, d) }
 		mustRun(t, o)
 	}
 	want, err := os.ReadFile(name)

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline"
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -18,26 +19,26 @@ import (
 )
 
 // regionFrames converts a small clip to twice its rate and returns frame 5, which is made and rated.
-func regionFrames(t *testing.T, input, decisions string) (made *frame.Frame, record Record) {
+func regionFrames(t *testing.T, input, decisions string) (made *frame.Frame, record pipeline.Record) {
 	t.Helper()
 	rate, err := timeline.ParseRate("2x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Input: Input{File: input}, Timing: Timing{Rate: rate}}
+	o := pipeline.Options{Input: pipeline.Input{File: input}, Timing: pipeline.Timing{Rate: rate}}
 	if decisions != "" {
 		if o.Synthesis.Decisions, err = decision.Read(strings.NewReader(decisions)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	o.Output = Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"}
+	o.Output = pipeline.Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"}
 	o.Hooks.Rate = true
-	o.Hooks.Record = func(r Record) {
+	o.Hooks.Record = func(r pipeline.Record) {
 		if r.Frame == 5 {
 			record = r
 		}
 	}
-	if _, err := Run(context.Background(), o); err != nil {
+	if _, err := pipeline.Run(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
 	r, err := media.Open(context.Background(), o.Output.File, media.ReaderOptions{})
@@ -173,7 +174,7 @@ func TestDrawnMotionMendsABall(t *testing.T) {
 // A frame between two that no motion joins has none that somebody could draw.
 func TestDrawnMotionNeedsFlow(t *testing.T) {
 	input := writeScene(t, 96, 64, 8, 24, 1)
-	o := Options{Input: Input{File: input}, Synthesis: Synthesis{Mode: warp.Blend}, Output: Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"}}
+	o := pipeline.Options{Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"}}
 	var err error
 	if o.Timing.Rate, err = timeline.ParseRate("2x"); err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func TestDrawnMotionNeedsFlow(t *testing.T) {
 	if o.Synthesis.Decisions, err = decision.Read(strings.NewReader(`{"frame":5,"regions":[{"method":"motion","outline":[[0,0],[9,0],[0,9]],"arrows":[[1,1,2,2]]}]}`)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "cannot be motion: no motion is estimated there") {
+	if _, err := pipeline.Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "cannot be motion: no motion is estimated there") {
 		t.Error(err)
 	}
 }

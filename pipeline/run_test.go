@@ -1,8 +1,7 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
-	"context"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"testing"
 
 	"retime/internal/cliptest"
+	"retime/internal/runtest"
+	"retime/pipeline"
 	"retime/pipeline/timeline"
 	"retime/testdata/scene"
 	"retime/warp"
@@ -18,30 +19,18 @@ import (
 // What the tests of conversions share.
 var (
 	ffmpeg     = cliptest.FFmpeg
-	samples    = cliptest.Samples
 	readAll    = cliptest.ReadAll
 	psnr       = cliptest.PSNR
 	writeScene = cliptest.WriteScene
+	writeCut   = cliptest.WriteCut
 	mustParse  = cliptest.ParseCurve
 	wantEmpty  = cliptest.WantEmpty
+	ratio      = cliptest.Ratio
+	must       = cliptest.Must
+	lossless   = runtest.Lossless
+	mustRun    = runtest.Run
+	settled    = runtest.Settled
 )
-
-// lossless returns options that keep every sample.
-func lossless(t testing.TB, input string) Options {
-	return Options{
-		Input:  Input{File: input},
-		Output: Output{File: filepath.Join(t.TempDir(), "out.nut"), VideoCodec: "rawvideo", Overwrite: true},
-	}
-}
-
-func mustRun(t testing.TB, o Options) *Report {
-	t.Helper()
-	report, err := Run(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
-}
 
 func TestFramesOnSourceTimesPassThrough(t *testing.T) {
 	input := writeScene(t, 97, 61, 9, 24, 1)
@@ -77,25 +66,28 @@ func TestFramesOnSourceTimesPassThrough(t *testing.T) {
 func TestOutputCounts(t *testing.T) {
 	for _, c := range []struct {
 		frames, num, den int
-		set              func(*Options)
+		set              func(*pipeline.Options)
 		want             int64
 	}{
-		{24, 24, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("60") }, 60},
-		{12, 25, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("50") }, 24},
-		{30, 30000, 1001, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("60") }, 61},
-		{24, 24000, 1001, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("59.94") }, 60},
-		{30, 60, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("24") }, 12},
-		{6, 25, 1, func(o *Options) { o.Timing.Slow = big.NewRat(4, 1) }, 24},
-		{6, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(5, 2) }, 15},
-		{24, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(2, 5) }, 10}, // 9.6
-		{24, 24, 1, func(o *Options) { o.Timing.Fit = big.NewRat(3, 2) }, 36},
-		{24, 24, 1, func(o *Options) { o.Timing.Fit, o.Timing.From = big.NewRat(1, 4), big.NewRat(1, 2) }, 6},
-		{6, 24, 1, func(o *Options) { o.Timing.Slow = big.NewRat(5, 2); o.Timing.Rate, _ = timeline.ParseRate("60") }, 38}, // 37.5
-		{24, 24, 1, func(o *Options) { o.Timing.From, o.Timing.To = big.NewRat(1, 4), big.NewRat(3, 4) }, 12},
-		{24, 24, 1, func(o *Options) { o.Timing.From = big.NewRat(1, 2) }, 12},
-		{24, 24, 1, func(o *Options) { o.Timing.To = big.NewRat(1, 100) }, 1},
-		{1, 24, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("48") }, 2},
-		{2, 24, 1, func(o *Options) { o.Timing.Rate, _ = timeline.ParseRate("48") }, 4},
+		{24, 24, 1, func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("60") }, 60},
+		{12, 25, 1, func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("50") }, 24},
+		{30, 30000, 1001, func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("60") }, 61},
+		{24, 24000, 1001, func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("59.94") }, 60},
+		{30, 60, 1, func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("24") }, 12},
+		{6, 25, 1, func(o *pipeline.Options) { o.Timing.Slow = big.NewRat(4, 1) }, 24},
+		{6, 24, 1, func(o *pipeline.Options) { o.Timing.Slow = big.NewRat(5, 2) }, 15},
+		{24, 24, 1, func(o *pipeline.Options) { o.Timing.Slow = big.NewRat(2, 5) }, 10}, // 9.6
+		{24, 24, 1, func(o *pipeline.Options) { o.Timing.Fit = big.NewRat(3, 2) }, 36},
+		{24, 24, 1, func(o *pipeline.Options) { o.Timing.Fit, o.Timing.From = big.NewRat(1, 4), big.NewRat(1, 2) }, 6},
+		{6, 24, 1, func(o *pipeline.Options) {
+			o.Timing.Slow = big.NewRat(5, 2)
+			o.Timing.Rate, _ = timeline.ParseRate("60")
+		}, 38}, // 37.5
+		{24, 24, 1, func(o *pipeline.Options) { o.Timing.From, o.Timing.To = big.NewRat(1, 4), big.NewRat(3, 4) }, 12},
+		{24, 24, 1, func(o *pipeline.Options) { o.Timing.From = big.NewRat(1, 2) }, 12},
+		{24, 24, 1, func(o *pipeline.Options) { o.Timing.To = big.NewRat(1, 100) }, 1},
+		{1, 24, 1, func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("48") }, 2},
+		{2, 24, 1, func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("48") }, 4},
 	} {
 		o := lossless(t, writeScene(t, 48, 32, c.frames, c.num, c.den))
 		o.Synthesis.Mode = warp.Blend
@@ -136,9 +128,9 @@ func TestMadeFramesAreCloseToTheScene(t *testing.T) {
 	o.Timing.Rate, _ = timeline.ParseRate("24")
 	for _, c := range []struct {
 		mode   warp.Mode
-		preset Preset
+		preset pipeline.Preset
 		least  float64 // dB
-	}{{warp.Project, Fast, 30}, {warp.Project, Balanced, 30}, {warp.Project, Best, 30}, {warp.Splat, Balanced, 28}} {
+	}{{warp.Project, pipeline.Fast, 30}, {warp.Project, pipeline.Balanced, 30}, {warp.Project, pipeline.Best, 30}, {warp.Splat, pipeline.Balanced, 28}} {
 		o.Synthesis.Mode, o.Synthesis.Preset = c.mode, c.preset
 		mustRun(t, o)
 		got, _, _ := readAll(t, o.Output.File)
@@ -201,7 +193,7 @@ func TestSoundIsCopied(t *testing.T) {
 	dir := t.TempDir()
 	clip := filepath.Join(dir, "sound.mp4")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 24, 1), "-f", "lavfi", "-i", "sine=duration=1", "-c:v", "libx264", "-c:a", "aac", clip)
-	o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, "out.mp4")}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(60, 1)}}}
+	o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(dir, "out.mp4")}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(60, 1)}}}
 	mustRun(t, o)
 	hash := func(name string) string {
 		return ffmpeg(t, "-i", name, "-map", "0:a", "-c", "copy", "-f", "framehash", "-")
@@ -218,7 +210,7 @@ func TestVariableRate(t *testing.T) {
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 24, 25, 1), "-vf", "select='mod(n,3)-2'", "-fps_mode", "vfr", "-c:v", "ffv1", clip)
 	source, times, _ := readAll(t, clip)
 	o := lossless(t, clip)
-	o.Synthesis.Mode, o.Timing.Rate = warp.Blend, Rate{Value: big.NewRat(25, 1)}
+	o.Synthesis.Mode, o.Timing.Rate = warp.Blend, pipeline.Rate{Value: big.NewRat(25, 1)}
 	mustRun(t, o)
 	got, _, _ := readAll(t, o.Output.File)
 	for i, at := range times {
@@ -248,25 +240,25 @@ func TestEqualFramesAreRepeated(t *testing.T) {
 }
 
 func TestRecords(t *testing.T) {
-	input := halfScenes(t, 192, 108, 6)
-	var first []Record
+	input := writeCut(t, 192, 108, 6)
+	var first []pipeline.Record
 	for _, threads := range []int{1, 2, 8} {
-		var records []Record
+		var records []pipeline.Record
 		o := lossless(t, input)
 		o.Timing.Rate, _ = timeline.ParseRate("48")
 		o.Compute.Threads = threads
-		o.Hooks.Record = func(r Record) { records = append(records, r) }
+		o.Hooks.Record = func(r pipeline.Record) { records = append(records, r) }
 		mustRun(t, o)
 		if len(records) != 12 {
 			t.Fatalf("%d records of 12 frames", len(records))
 		}
 		for k, r := range records {
-			want := Interpolated
+			want := pipeline.Interpolated
 			switch {
 			case k%2 == 0 || k == 11:
-				want = FromSource
+				want = pipeline.FromSource
 			case k == 5:
-				want = Nearest
+				want = pipeline.Nearest
 			}
 			if r.Frame != int64(k) || r.Time != float64(k)/48 || r.Method != want || r.Sources[0] != int64(k/2) {
 				t.Errorf("frame %d: %+v, want %s from %d", k, r, want, k/2)
@@ -275,8 +267,8 @@ func TestRecords(t *testing.T) {
 				t.Errorf("frame %d: cut %v, score %v", k, r.Cut, r.CutScore)
 			}
 			switch {
-			case want == FromSource && r.Confidence != 1, want == Nearest && r.Confidence != 0,
-				want == Interpolated && (r.Confidence <= 0 || r.Confidence >= 1 || r.Phase != 0.5):
+			case want == pipeline.FromSource && r.Confidence != 1, want == pipeline.Nearest && r.Confidence != 0,
+				want == pipeline.Interpolated && (r.Confidence <= 0 || r.Confidence >= 1 || r.Phase != 0.5):
 				t.Errorf("frame %d: confidence %v, phase %v", k, r.Confidence, r.Phase)
 			}
 		}
@@ -286,12 +278,4 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%d threads give other records than one", threads)
 		}
 	}
-}
-
-func ratio(s string) *big.Rat {
-	r, ok := new(big.Rat).SetString(s)
-	if !ok {
-		panic(s)
-	}
-	return r
 }

@@ -24,11 +24,11 @@ type Settled struct {
 
 // Line returns a line that makes the frames of a plan by s.
 func (o *Settled) Line(plan *timeline.Plan, sink Sink, s synth.Synthesizer) *stages.Line {
-	return stages.NewLine(o.lineParams(), plan, sink, s)
+	return stages.NewLine(o.LineParams(), plan, sink, s)
 }
 
-// lineParams describes how a line makes frames.
-func (o *Settled) lineParams() stages.Params {
+// LineParams returns how a line makes frames.
+func (o *Settled) LineParams() stages.Params {
 	s := &o.Synthesis
 	flows, share := o.flowShare()
 	return stages.Params{

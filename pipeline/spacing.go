@@ -39,7 +39,7 @@ func (o *Options) followsRate() bool { return o.Timing.Rate.Value == nil || o.Ti
 func (n *variation) plan(o *Settled, v media.Video) (*timeline.Plan, error) {
 	v.Rate, v.Average = n.spacing.Rate, n.spacing.Rate
 	times := n.spacing.Times
-	p, err := newPlan(o, v)
+	p, err := o.Plan(v)
 	if err != nil {
 		return nil, err
 	}

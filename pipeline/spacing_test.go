@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -24,13 +25,13 @@ func TestLengthenedFirstFrame(t *testing.T) {
 		t.Fatalf("the second frame stands at %s s: FFmpeg lengthens no frame", times[1].FloatString(4))
 	}
 	for _, c := range []struct {
-		rate Rate
+		rate pipeline.Rate
 		from *big.Rat
 	}{
-		{Rate{}, nil},
-		{Rate{Value: big.NewRat(2, 1), Multiple: true}, nil},
-		{Rate{Value: big.NewRat(50, 1)}, nil},
-		{Rate{Value: big.NewRat(50, 1)}, big.NewRat(1, 2)},
+		{pipeline.Rate{}, nil},
+		{pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}, nil},
+		{pipeline.Rate{Value: big.NewRat(50, 1)}, nil},
+		{pipeline.Rate{Value: big.NewRat(50, 1)}, big.NewRat(1, 2)},
 	} {
 		o := lossless(t, clip)
 		o.Synthesis.Mode, o.Timing.Rate, o.Timing.From = warp.Nearest, c.rate, c.from
@@ -87,7 +88,7 @@ func TestRateThatVaries(t *testing.T) {
 			var said strings.Builder
 			o := lossless(t, clip)
 			o.Synthesis.Mode, o.Timing.Slow, o.Timing.From, o.Timing.To = warp.Nearest, c.slow, c.from, c.to
-			o.Timing.Rate = Rate{Value: c.rate, Multiple: c.rate != nil}
+			o.Timing.Rate = pipeline.Rate{Value: c.rate, Multiple: c.rate != nil}
 			o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
 			report := mustRun(t, o)
 			if report.Rate.Cmp(big.NewRat(c.want, 1)) != 0 {

@@ -1,4 +1,4 @@
-package pipeline
+package pipeline_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline"
 	"retime/pipeline/fault"
 )
 
@@ -31,7 +32,7 @@ func TestHostileStaticMasks(t *testing.T) {
 		{frame.Image[uint8]{Width: 1, Height: -1, Stride: 1, Pix: three}, false},
 		{frame.Image[uint8]{Width: math.MaxInt, Height: 0, Stride: 1, Pix: three}, false},
 	} {
-		o := Options{Input: Input{File: "in"}, Output: Output{File: "out.nut"}, Synthesis: Synthesis{StaticMask: c.mask}}
+		o := pipeline.Options{Input: pipeline.Input{File: "in"}, Output: pipeline.Output{File: "out.nut"}, Synthesis: pipeline.Synthesis{StaticMask: c.mask}}
 		err := o.Check()
 		if c.good && err != nil || !c.good && (fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Synthesis.StaticMask")) {
 			t.Errorf("%+v: %v", c.mask, err)

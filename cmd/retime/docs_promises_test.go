@@ -119,3 +119,56 @@ func TestPromises(t *testing.T) {
 		}
 	}
 }
+
+var (
+	testRun     = regexp.MustCompile("\\bgo test [^`\n&]*-run[= ][^`\n&]*")
+	testPattern = regexp.MustCompile(`-run[= ]'?([^' ]+)`)
+	testPackage = regexp.MustCompile(`\./[\w/-]+`)
+)
+
+// Every test that a document or the Makefile runs by name is in the package that it names.
+func TestTestsThatDocumentsRun(t *testing.T) {
+	const root = "../.."
+	names, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for _, name := range append(names, filepath.Join(root, "Makefile")) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range testRun.FindAllString(strings.ReplaceAll(string(text), "$(GO) test", "go test"), -1) {
+			dir, pattern := testPackage.FindString(command), testPattern.FindStringSubmatch(command)[1]
+			if dir == "" || strings.HasPrefix(pattern, "^$") {
+				continue // in a module of its own, or a benchmark
+			}
+			commands++
+			run, err := regexp.Compile(pattern)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, command, err)
+			}
+			sources, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, source := range sources {
+				code, err := os.ReadFile(source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range testName.FindAllStringSubmatch(string(code), -1) {
+					found = found || run.MatchString(m[1])
+				}
+			}
+			if !found {
+				t.Errorf("%s: %q runs no test", name, command)
+			}
+		}
+	}
+	if commands < 10 {
+		t.Errorf("%d commands were found", commands)
+	}
+}

@@ -121,6 +121,16 @@ func WriteScene(t testing.TB, width, height, frames, num, den int) string {
 	return name
 }
 
+// WriteCut writes a clip of the given size and number of frames whose second half is another picture.
+func WriteCut(t testing.TB, width, height, frames int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "cut.y4m")
+	if err := scene.CreateCutY4M(name, width, height, frames); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 // StreamsOf lists what ffprobe shows of a file's streams of a kind.
 func StreamsOf(t testing.TB, name, kind, entries string) []string {
 	t.Helper()
@@ -154,5 +164,22 @@ func WantEmpty(t testing.TB, dir string) {
 	}
 	for _, e := range entries {
 		t.Errorf("left behind: %s", e.Name())
+	}
+}
+
+// Ratio returns the number that a text such as "24000/1001" states.
+func Ratio(s string) *big.Rat {
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		panic(s)
+	}
+	return r
+}
+
+// Must fails the test if there is an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -3,24 +3,13 @@ package segment
 import (
 	"context"
 	"math/big"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/timeline"
-	"retime/testdata/scene"
 )
-
-func halfScenes(t *testing.T, width, height, frames int) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "cut.y4m")
-	if err := scene.CreateCutY4M(name, width, height, frames); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
 
 func moving(t *testing.T, width, height, frames int) string {
 	t.Helper()
@@ -34,14 +23,14 @@ func TestFindScenes(t *testing.T) {
 		set   func(*pipeline.Options)
 		want  []int64
 	}{
-		{"a cut", halfScenes(t, 320, 180, 8), func(*pipeline.Options) {}, []int64{4}},
-		{"a tall picture", halfScenes(t, 181, 643, 8), func(*pipeline.Options) {}, []int64{4}},
-		{"more frames", halfScenes(t, 320, 180, 8), func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("60") }, []int64{10}},
-		{"a slow part", halfScenes(t, 320, 180, 8), func(o *pipeline.Options) {
+		{"a cut", cliptest.WriteCut(t, 320, 180, 8), func(*pipeline.Options) {}, []int64{4}},
+		{"a tall picture", cliptest.WriteCut(t, 181, 643, 8), func(*pipeline.Options) {}, []int64{4}},
+		{"more frames", cliptest.WriteCut(t, 320, 180, 8), func(o *pipeline.Options) { o.Timing.Rate, _ = timeline.ParseRate("60") }, []int64{10}},
+		{"a slow part", cliptest.WriteCut(t, 320, 180, 8), func(o *pipeline.Options) {
 			o.Timing.Slow, o.Timing.From, o.Timing.To = big.NewRat(3, 1), big.NewRat(1, 12), big.NewRat(7, 24)
 		}, []int64{6}},
-		{"none in the part", halfScenes(t, 320, 180, 8), func(o *pipeline.Options) { o.Timing.From = big.NewRat(4, 24) }, nil},
-		{"without flow", halfScenes(t, 320, 180, 8), func(o *pipeline.Options) { o.Synthesis.Mode = "nearest" }, []int64{4}},
+		{"none in the part", cliptest.WriteCut(t, 320, 180, 8), func(o *pipeline.Options) { o.Timing.From = big.NewRat(4, 24) }, nil},
+		{"without flow", cliptest.WriteCut(t, 320, 180, 8), func(o *pipeline.Options) { o.Synthesis.Mode = "nearest" }, []int64{4}},
 		{"motion", moving(t, 96, 64, 12), func(*pipeline.Options) {}, nil},
 	} {
 		o := pipeline.Options{Input: pipeline.Input{File: c.input}, Output: pipeline.Output{Format: "nut", VideoCodec: "rawvideo"}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}
@@ -58,7 +47,7 @@ func TestFindScenes(t *testing.T) {
 }
 
 func TestFindScenesStops(t *testing.T) {
-	o := pipeline.Options{Input: pipeline.Input{File: halfScenes(t, 64, 48, 8)}, Output: pipeline.Output{Format: "nut", VideoCodec: "rawvideo"}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}
+	o := pipeline.Options{Input: pipeline.Input{File: cliptest.WriteCut(t, 64, 48, 8)}, Output: pipeline.Output{Format: "nut", VideoCodec: "rawvideo"}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}
 	whole, _, err := newOutline(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)

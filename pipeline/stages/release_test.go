@@ -1,4 +1,4 @@
-package pipeline
+package stages_test
 
 import (
 	"context"
@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/internal/runtest"
+	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/pipeline/stages"
 )
 
 // failingSink fails after some frames, as a full disk does.
 type failingSink struct {
-	Sink
+	pipeline.Sink
 	left int
 }
 
@@ -24,17 +26,6 @@ func (s *failingSink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 		return errors.New("disk full")
 	}
 	return s.Sink.WriteFrame(f, from, to)
-}
-
-type memorySink struct{ frames int }
-
-func (s *memorySink) NewFrame(like *frame.Frame) (*frame.Frame, error) {
-	return frame.New(like.Format, like.Width, like.Height), nil
-}
-
-func (s *memorySink) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error {
-	s.frames++
-	return nil
 }
 
 // countingSource counts how many of its frames are still held.
@@ -69,19 +60,19 @@ func (*brokenSource) Read() (*frame.Frame, error) { return nil, io.ErrNoProgress
 // The stages behind one that fails see their queues end. What they make of that does
 // not hide the cause: each of many runs tells of it.
 func TestTheCauseIsTold(t *testing.T) {
-	o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Compute: Compute{Threads: 2}}
+	o := pipeline.Options{Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Compute: pipeline.Compute{Threads: 2}}
 	for range 3000 {
-		if err := throughPlan(t.Context(), t, &brokenSource{}, &o, &memorySink{}); !errors.Is(err, io.ErrNoProgress) {
+		if err := throughPlan(t.Context(), t, &brokenSource{}, &o, &runtest.MemorySink{}); !errors.Is(err, io.ErrNoProgress) {
 			t.Fatalf("%v, want %v", err, io.ErrNoProgress)
 		}
 	}
 }
 
 // throughPlan converts source, a film, as o says.
-func throughPlan(ctx context.Context, t *testing.T, source Source, o *Options, sink Sink) error {
+func throughPlan(ctx context.Context, t *testing.T, source pipeline.Source, o *pipeline.Options, sink pipeline.Sink) error {
 	t.Helper()
 	c := settled(t, *o)
-	plan, err := newPlan(c, source.Video())
+	plan, err := c.Plan(source.Video())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,12 +87,12 @@ func throughPlan(ctx context.Context, t *testing.T, source Source, o *Options, s
 func TestEveryFrameIsReleased(t *testing.T) { testReleases(t, nil) }
 
 // testReleases fails if a conversion with some decisions keeps a picture, however it ends.
-func testReleases(t *testing.T, decisions []Decision) {
+func testReleases(t *testing.T, decisions []pipeline.Decision) {
 	t.Helper()
 	for _, left := range []int{-1, 0, 7, 30, 1000} {
-		o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: big.NewRat(60, 1)}}, Compute: Compute{Threads: 4}}
+		o := pipeline.Options{Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(60, 1)}}, Compute: pipeline.Compute{Threads: 4}}
 		o.Synthesis.Decisions = decisions
-		sink := &memorySink{}
+		sink := &runtest.MemorySink{}
 		source := &countingSource{frames: 20}
 		ctx, cancel := context.WithCancel(context.Background())
 		if left < 0 {
@@ -112,8 +103,8 @@ func testReleases(t *testing.T, decisions []Decision) {
 		if (err == nil) != (left == 1000) {
 			t.Errorf("sink that takes %d: error %v", left, err)
 		}
-		if left == 1000 && sink.frames != 50 {
-			t.Errorf("%d frames, want 50", sink.frames)
+		if left == 1000 && sink.Frames != 50 {
+			t.Errorf("%d frames, want 50", sink.Frames)
 		}
 		if held := source.held.Load(); held != 0 {
 			t.Errorf("sink that takes %d: %d frames are still held", left, held)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package pipeline
+package stages_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"retime/cuda/kernels"
 	"retime/frame"
+	"retime/pipeline"
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -24,13 +25,13 @@ import (
 // ranged are frames with a preset or a shutter of its own.
 type ranged struct {
 	first, last int64
-	preset      Preset
+	preset      pipeline.Preset
 	shutter     json.Number
 }
 
-func (r ranged) decisions() (list []Decision) {
+func (r ranged) decisions() (list []pipeline.Decision) {
 	for k := r.first; k <= r.last; k++ {
-		list = append(list, Decision{Frame: k, Preset: r.preset, Shutter: r.shutter})
+		list = append(list, pipeline.Decision{Frame: k, Preset: r.preset, Shutter: r.shutter})
 	}
 	return list
 }
@@ -39,7 +40,7 @@ func (r ranged) decisions() (list []Decision) {
 type wholes map[decision.Way]*collectingSink
 
 // of returns the frames of a whole conversion of a clip in a way.
-func (w wholes) of(t *testing.T, clip string, o Options, way decision.Way) *collectingSink {
+func (w wholes) of(t *testing.T, clip string, o pipeline.Options, way decision.Way) *collectingSink {
 	t.Helper()
 	if w[way] == nil {
 		o.Synthesis.Preset, o.Timing.Shutter = way.Preset, way.Open()
@@ -60,28 +61,28 @@ func (w wholes) of(t *testing.T, clip string, o Options, way decision.Way) *coll
 // other frames are those of a conversion without decisions, and so are the records.
 func TestWays(t *testing.T) {
 	const width, height = 72, 50
-	moving, cut := writeScene(t, width, height, 12, 24, 1), halfScenes(t, width, height, 12)
+	moving, cut := writeScene(t, width, height, 12, 24, 1), writeCut(t, width, height, 12)
 	twos := onTwos(t, width, height, []int{2, 1, 2, 1, 2, 1, 2})
-	triple, no := Rate{Value: ratio("3"), Multiple: true}, false
+	triple, no := pipeline.Rate{Value: ratio("3"), Multiple: true}, false
 	for name, c := range map[string]struct {
 		clip string
-		Options
+		pipeline.Options
 		ranges []ranged
 	}{
-		"preset":        {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{7, 15, Fast, ""}}},
-		"presets":       {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{0, 3, Fast, ""}, {4, 4, Best, ""}, {10, 12, Best, ""}, {30, 35, Fast, ""}}},
-		"all":           {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{0, 35, Fast, ""}}},
-		"shutter":       {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{5, 9, "", "180"}}},
-		"no shutter":    {moving, Options{Timing: Timing{Shutter: ratio("1/2")}}, []ranged{{3, 6, "", "0"}, {9, 9, Best, "360"}}},
-		"both":          {moving, Options{Timing: Timing{Rate: triple}}, []ranged{{4, 8, Best, "360"}, {9, 9, "", "90"}, {10, 20, Fast, ""}}},
-		"cut":           {cut, Options{Timing: Timing{Rate: triple}}, []ranged{{9, 17, Fast, ""}, {18, 22, "", "360"}}},
-		"cut denied":    {cut, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Decisions: []Decision{{Frame: 16, Cut: &no, Line: 1}}}}, []ranged{{12, 14, Fast, ""}, {18, 20, "", "360"}}},
-		"repeats":       {twos, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Duplicates: RetimeDuplicates}}, []ranged{{6, 12, Fast, ""}, {13, 14, Best, "180"}}},
-		"kept":          {moving, Options{Timing: Timing{KeepTimestamps: true, Slow: ratio("2")}}, []ranged{{7, 11, Fast, ""}}},
-		"faster":        {moving, Options{Timing: Timing{Slow: ratio("3/7")}}, []ranged{{1, 2, Fast, ""}, {3, 3, "", "360"}}},
-		"much slower":   {moving, Options{Timing: Timing{Slow: ratio("9")}}, []ranged{{20, 23, Fast, ""}, {25, 26, "", "180"}}},
-		"without flow":  {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Mode: warp.Blend}}, []ranged{{5, 9, Best, "180"}}},
-		"with a method": {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Decisions: []Decision{{Frame: 20, Method: Nearest, Preset: Best}, {Frame: 22, Method: Blended, Preset: Best}}}}, nil},
+		"preset":        {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}}, []ranged{{7, 15, pipeline.Fast, ""}}},
+		"presets":       {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}}, []ranged{{0, 3, pipeline.Fast, ""}, {4, 4, pipeline.Best, ""}, {10, 12, pipeline.Best, ""}, {30, 35, pipeline.Fast, ""}}},
+		"all":           {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}}, []ranged{{0, 35, pipeline.Fast, ""}}},
+		"shutter":       {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}}, []ranged{{5, 9, "", "180"}}},
+		"no shutter":    {moving, pipeline.Options{Timing: pipeline.Timing{Shutter: ratio("1/2")}}, []ranged{{3, 6, "", "0"}, {9, 9, pipeline.Best, "360"}}},
+		"both":          {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}}, []ranged{{4, 8, pipeline.Best, "360"}, {9, 9, "", "90"}, {10, 20, pipeline.Fast, ""}}},
+		"cut":           {cut, pipeline.Options{Timing: pipeline.Timing{Rate: triple}}, []ranged{{9, 17, pipeline.Fast, ""}, {18, 22, "", "360"}}},
+		"cut denied":    {cut, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Decisions: []pipeline.Decision{{Frame: 16, Cut: &no, Line: 1}}}}, []ranged{{12, 14, pipeline.Fast, ""}, {18, 20, "", "360"}}},
+		"repeats":       {twos, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Duplicates: pipeline.RetimeDuplicates}}, []ranged{{6, 12, pipeline.Fast, ""}, {13, 14, pipeline.Best, "180"}}},
+		"kept":          {moving, pipeline.Options{Timing: pipeline.Timing{KeepTimestamps: true, Slow: ratio("2")}}, []ranged{{7, 11, pipeline.Fast, ""}}},
+		"faster":        {moving, pipeline.Options{Timing: pipeline.Timing{Slow: ratio("3/7")}}, []ranged{{1, 2, pipeline.Fast, ""}, {3, 3, "", "360"}}},
+		"much slower":   {moving, pipeline.Options{Timing: pipeline.Timing{Slow: ratio("9")}}, []ranged{{20, 23, pipeline.Fast, ""}, {25, 26, "", "180"}}},
+		"without flow":  {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}, []ranged{{5, 9, pipeline.Best, "180"}}},
+		"with a method": {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Decisions: []pipeline.Decision{{Frame: 20, Method: pipeline.Nearest, Preset: pipeline.Best}, {Frame: 22, Method: pipeline.Blended, Preset: pipeline.Best}}}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := c.Options
@@ -94,11 +95,11 @@ func TestWays(t *testing.T) {
 			ways, err := s.Ways()
 			must(t, err)
 			known := wholes{}
-			if n := len(known.of(t, c.clip, c.in(t), ways.Own()).frames); len(got.frames) != n || len(got.records) != n {
+			if n := len(known.of(t, c.clip, named(c.Options), ways.Own()).frames); len(got.frames) != n || len(got.records) != n {
 				t.Fatalf("%d frames, want %d", len(got.frames), n)
 			}
 			for k := range got.frames {
-				want := known.of(t, c.clip, c.in(t), ways.Of(int64(k)))
+				want := known.of(t, c.clip, named(c.Options), ways.Of(int64(k)))
 				if string(got.frames[k]) != string(want.frames[k]) {
 					t.Errorf("frame %d is not that of a whole conversion as %v", k, ways.Of(int64(k)))
 				}
@@ -110,14 +111,13 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// in returns o with names of files and few threads.
-func (o Options) in(t *testing.T) Options {
-	t.Helper()
+// named returns o with names of files and few threads.
+func named(o pipeline.Options) pipeline.Options {
 	o.Input.File, o.Output.File, o.Compute.Threads = "a", "b", 2
 	return o
 }
 
-func text(t *testing.T, r Record) string {
+func text(t *testing.T, r pipeline.Record) string {
 	t.Helper()
 	b, err := json.Marshal(r)
 	must(t, err)
@@ -128,8 +128,8 @@ func text(t *testing.T, r Record) string {
 // one frame off it, or within.
 func TestWaysInRanges(t *testing.T) {
 	clip := writeScene(t, 72, 50, 12, 24, 1)
-	o := settled(t, Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t))
-	o.Synthesis.Decisions = append(ranged{10, 16, Fast, ""}.decisions(), ranged{17, 20, Best, "180"}.decisions()...)
+	o := settled(t, named(pipeline.Options{Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("3"), Multiple: true}}}))
+	o.Synthesis.Decisions = append(ranged{10, 16, pipeline.Fast, ""}.decisions(), ranged{17, 20, pipeline.Best, "180"}.decisions()...)
 	whole := onProcessor(t, clip, o)
 	for _, borders := range [][]int64{{0, 10, 17, 21, 36}, {0, 9, 18, 36}, {0, 11, 13, 20, 36}, {12, 14}, {22, 36}} {
 		for i := range borders[1:] {
@@ -149,21 +149,21 @@ func TestWaysInRanges(t *testing.T) {
 // Devices make the frames of the CPU, those of another way on a synthesizer of their own.
 func TestWaysOnDevices(t *testing.T) {
 	clip := writeScene(t, 72, 50, 8, 24, 1)
-	o := settled(t, Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t))
-	o.Synthesis.Decisions = append(ranged{5, 9, Fast, ""}.decisions(), ranged{10, 12, Best, "180"}.decisions()...)
+	o := settled(t, named(pipeline.Options{Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("3"), Multiple: true}}}))
+	o.Synthesis.Decisions = append(ranged{5, 9, pipeline.Fast, ""}.decisions(), ranged{10, 12, pipeline.Best, "180"}.decisions()...)
 	want := onProcessor(t, clip, o)
 	s := emulated(t, o, kernels.NewLate(1))
 	defer s.Close()
 	source, err := media.Open(t.Context(), clip, media.ReaderOptions{})
 	must(t, err)
 	defer source.Close()
-	plan, err := newPlan(o, source.Video())
+	plan, err := o.Plan(source.Video())
 	must(t, err)
 	got := &collectingSink{memory: s.Memory()}
-	o.Hooks.Record = func(r Record) { got.records = append(got.records, r) }
+	o.Hooks.Record = func(r pipeline.Record) { got.records = append(got.records, r) }
 	var drivers []*closedDriver
-	p := o.lineParams()
-	p.Open = func(preset Preset) (synth.Synthesizer, error) {
+	p := o.LineParams()
+	p.Open = func(preset pipeline.Preset) (synth.Synthesizer, error) {
 		drivers = append(drivers, &closedDriver{Late: kernels.NewLate(1)})
 		chosen := *o
 		chosen.Synthesis.Preset = preset
@@ -187,24 +187,24 @@ func TestWaysOnDevices(t *testing.T) {
 // be opened, or after an error.
 func TestWaysThatFail(t *testing.T) {
 	clip := writeScene(t, 72, 50, 8, 24, 1)
-	o := settled(t, Options{Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}}}.in(t))
-	o.Synthesis.Decisions = append(ranged{5, 9, Best, ""}.decisions(), ranged{10, 12, Fast, ""}.decisions()...)
-	run := func(want stages.Range, open func(n int) error, sink Sink) (opened, closed int, err error) {
+	o := settled(t, named(pipeline.Options{Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("3"), Multiple: true}}}))
+	o.Synthesis.Decisions = append(ranged{5, 9, pipeline.Best, ""}.decisions(), ranged{10, 12, pipeline.Fast, ""}.decisions()...)
+	run := func(want stages.Range, open func(n int) error, sink pipeline.Sink) (opened, closed int, err error) {
 		s, err := synth.NewCPU(o.WarpParams())
 		must(t, err)
 		defer s.Close()
 		source, err := media.Open(t.Context(), clip, media.ReaderOptions{})
 		must(t, err)
 		defer source.Close()
-		plan, err := newPlan(o, source.Video())
+		plan, err := o.Plan(source.Video())
 		must(t, err)
-		p := o.lineParams()
-		p.Open = func(preset Preset) (synth.Synthesizer, error) {
+		p := o.LineParams()
+		p.Open = func(preset pipeline.Preset) (synth.Synthesizer, error) {
 			if err := open(opened); err != nil {
 				return nil, err
 			}
 			opened++
-			s, err := o.withPreset(preset)
+			s, err := o.LineParams().Open(preset)
 			return &counted{s, &closed}, err
 		}
 		err = stages.NewLine(p, plan, sink, s).Run(context.Background(), source, &plan.Passes[0], want)
@@ -258,33 +258,35 @@ func (s *fullSink) WriteFrame(*frame.Frame, *big.Rat, *big.Rat) error {
 // line.
 func TestWaysThatContradict(t *testing.T) {
 	o := lossless(t, "in.mkv")
-	shutter := Decision{Frame: 4, Shutter: "180", Line: 7}
+	shutter := pipeline.Decision{Frame: 4, Shutter: "180", Line: 7}
 	for _, c := range []struct {
-		edit func(o *Options)
+		edit func(o *pipeline.Options)
 		want string
 	}{
-		{func(o *Options) {
-			o.Synthesis.Decisions = []Decision{{Frame: 4, Method: FromSource, Shutter: "180", Line: 7}}
+		{func(o *pipeline.Options) {
+			o.Synthesis.Decisions = []pipeline.Decision{{Frame: 4, Method: pipeline.FromSource, Shutter: "180", Line: 7}}
 		}, "line 7: frame 4 has a method or regions, which are about a single moment, and an open shutter; leave out one"},
-		{func(o *Options) {
+		{func(o *pipeline.Options) {
 			d := shutter
-			d.Regions = []Region{{Method: Nearest, Outline: [][2]float64{{0, 0}, {4, 0}, {0, 4}}}}
-			o.Synthesis.Decisions = []Decision{d}
+			d.Regions = []pipeline.Region{{Method: pipeline.Nearest, Outline: [][2]float64{{0, 0}, {4, 0}, {0, 4}}}}
+			o.Synthesis.Decisions = []pipeline.Decision{d}
 		}, "line 7: frame 4 has a method or regions"},
-		{func(o *Options) {
+		{func(o *pipeline.Options) {
 			o.Timing.Shutter = big.NewRat(1, 2)
-			o.Synthesis.Decisions = []Decision{{Frame: 3, Shutter: "0", Method: Nearest}, {Frame: 4, Method: Nearest, Line: 7}}
+			o.Synthesis.Decisions = []pipeline.Decision{{Frame: 3, Shutter: "0", Method: pipeline.Nearest}, {Frame: 4, Method: pipeline.Nearest, Line: 7}}
 		}, "line 7: frame 4 has a method or regions"},
-		{func(o *Options) { o.Timing.KeepTimestamps, o.Synthesis.Decisions = true, []Decision{shutter} }, "line 7: frame 4 has a shutter, which needs frames of one length"},
-		{func(o *Options) {
-			o.Synthesis.Decisions, o.Hooks.ConfidenceMap = []Decision{shutter}, func(int64, frame.Image[uint8]) error { return nil }
+		{func(o *pipeline.Options) {
+			o.Timing.KeepTimestamps, o.Synthesis.Decisions = true, []pipeline.Decision{shutter}
+		}, "line 7: frame 4 has a shutter, which needs frames of one length"},
+		{func(o *pipeline.Options) {
+			o.Synthesis.Decisions, o.Hooks.ConfidenceMap = []pipeline.Decision{shutter}, func(int64, frame.Image[uint8]) error { return nil }
 		}, "line 7: frame 4 has a shutter; Hooks.ConfidenceMap"},
-		{func(o *Options) {
+		{func(o *pipeline.Options) {
 			for i := range int64(9) {
-				o.Synthesis.Decisions = append(o.Synthesis.Decisions, Decision{Frame: i, Shutter: json.Number(big.NewInt(i + 1).String())})
+				o.Synthesis.Decisions = append(o.Synthesis.Decisions, pipeline.Decision{Frame: i, Shutter: json.Number(big.NewInt(i + 1).String())})
 			}
 		}, "9 different pairs of a preset and a shutter; at most 8"},
-		{func(o *Options) { o.Synthesis.Decisions = []Decision{{Frame: 1, Preset: "slow"}} }, `no preset "slow"`},
+		{func(o *pipeline.Options) { o.Synthesis.Decisions = []pipeline.Decision{{Frame: 1, Preset: "slow"}} }, `no preset "slow"`},
 	} {
 		o := o
 		c.edit(&o)
@@ -294,7 +296,7 @@ func TestWaysThatContradict(t *testing.T) {
 	}
 	o.Timing.Shutter = big.NewRat(1, 2)
 	cut := true
-	o.Synthesis.Decisions = []Decision{{Frame: 3, Shutter: "0", Method: Nearest}, {Frame: 4, Preset: Best, Cut: &cut}}
+	o.Synthesis.Decisions = []pipeline.Decision{{Frame: 3, Shutter: "0", Method: pipeline.Nearest}, {Frame: 4, Preset: pipeline.Best, Cut: &cut}}
 	settled(t, o)
 }
 
@@ -302,10 +304,10 @@ func TestWaysThatContradict(t *testing.T) {
 func TestConvertWithWays(t *testing.T) {
 	times := []int64{0, 5, 10, 15}
 	for _, c := range []struct {
-		d    Decision
+		d    pipeline.Decision
 		want fault.Kind
-	}{{Decision{Frame: 1, Preset: Best}, 0}, {Decision{Frame: 1, Shutter: "90"}, fault.Usage}} {
-		_, err := Convert(t.Context(), &levelSource{levels: []uint8{1, 2, 3, 4}}, media.Discard{}, times, Options{Synthesis: Synthesis{Decisions: []Decision{c.d}}})
+	}{{pipeline.Decision{Frame: 1, Preset: pipeline.Best}, 0}, {pipeline.Decision{Frame: 1, Shutter: "90"}, fault.Usage}} {
+		_, err := pipeline.Convert(t.Context(), &levelSource{levels: []uint8{1, 2, 3, 4}}, media.Discard{}, times, pipeline.Options{Synthesis: pipeline.Synthesis{Decisions: []pipeline.Decision{c.d}}})
 		if (err == nil) != (c.want == 0) || err != nil && fault.KindOf(err) != c.want {
 			t.Errorf("%+v: %v", c.d, err)
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package pipeline
+package stages_test
 
 import (
 	"io"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/warp"
 )
@@ -38,7 +39,7 @@ func (s *timedSource) Read() (*frame.Frame, error) {
 // Where pictures become dense, the next frame of one way lies many pictures behind the next
 // subframe of another, which waits for its turn.
 func TestWaysOfDensePictures(t *testing.T) {
-	source := func() Source {
+	source := func() pipeline.Source {
 		s := &timedSource{}
 		for k := range int64(8) {
 			s.times = append(s.times, k*50)
@@ -48,37 +49,37 @@ func TestWaysOfDensePictures(t *testing.T) {
 		}
 		return s
 	}
-	o := Options{Timing: Timing{Rate: Rate{Value: ratio("10")}}, Synthesis: Synthesis{Mode: warp.Blend}, Compute: Compute{Threads: 1}}
+	o := pipeline.Options{Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("10")}}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Compute: pipeline.Compute{Threads: 1}}
 	closed, open := o, o
 	open.Timing.Shutter = ratio("1")
 	_, want := planned(t, source(), closed)
 	_, blurred := planned(t, source(), open)
-	for k := range want.values {
+	for k := range want.Values {
 		if k >= 7 {
-			want.values[k] = blurred.values[k]
+			want.Values[k] = blurred.Values[k]
 		}
 	}
-	o.Synthesis.Decisions = ranged{7, int64(len(want.values)) - 1, "", "360"}.decisions()
+	o.Synthesis.Decisions = ranged{7, int64(len(want.Values)) - 1, "", "360"}.decisions()
 	_, got := planned(t, source(), o)
-	if len(got.values) != len(want.values) {
-		t.Fatalf("%d frames, want %d", len(got.values), len(want.values))
+	if len(got.Values) != len(want.Values) {
+		t.Fatalf("%d frames, want %d", len(got.Values), len(want.Values))
 	}
-	for k := range got.values {
-		if got.values[k] != want.values[k] {
-			t.Errorf("frame %d shows %d, want %d", k, got.values[k], want.values[k])
+	for k := range got.Values {
+		if got.Values[k] != want.Values[k] {
+			t.Errorf("frame %d shows %d, want %d", k, got.Values[k], want.Values[k])
 		}
 	}
 }
 
 // A decision about a frame that a file of unknown length turns out not to have hinders nobody.
 func TestWayOfNoFrame(t *testing.T) {
-	o := Options{Timing: Timing{Rate: Rate{Value: ratio("10")}}, Synthesis: Synthesis{Mode: warp.Blend, Decisions: []Decision{{Frame: 1, Shutter: "180"}, {Frame: 1 << 40, Shutter: "180"}}}}
-	if _, got := planned(t, &timedSource{times: []int64{0, 100, 200, 300}}, o); len(got.values) != 4 {
-		t.Errorf("%d frames, want 4", len(got.values))
+	o := pipeline.Options{Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("10")}}, Synthesis: pipeline.Synthesis{Mode: warp.Blend, Decisions: []pipeline.Decision{{Frame: 1, Shutter: "180"}, {Frame: 1 << 40, Shutter: "180"}}}}
+	if _, got := planned(t, &timedSource{times: []int64{0, 100, 200, 300}}, o); len(got.Values) != 4 {
+		t.Errorf("%d frames, want 4", len(got.Values))
 	}
 }
 
 // Runs beside each other keep no picture, however they end.
 func TestWaysReleasePictures(t *testing.T) {
-	testReleases(t, append(ranged{5, 9, Best, ""}.decisions(), ranged{10, 32, Fast, "180"}.decisions()...))
+	testReleases(t, append(ranged{5, 9, pipeline.Best, ""}.decisions(), ranged{10, 32, pipeline.Fast, "180"}.decisions()...))
 }

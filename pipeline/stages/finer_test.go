@@ -1,6 +1,6 @@
 //go:build unix
 
-package pipeline
+package stages_test
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	"retime/cuda/kernels"
 	"retime/flow"
 	"retime/frame"
+	"retime/pipeline"
 	"retime/pipeline/motion"
 	"retime/pipeline/stages"
 	"retime/testdata/scene"
@@ -18,7 +19,7 @@ import (
 // home, and leaves it to the processor once it has failed.
 func TestFinerFlowOnDevice(t *testing.T) {
 	const width, height, count = 71, 50, 4
-	o := settled(t, Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}}, Compute: Compute{Threads: 2}})
+	o := settled(t, pipeline.Options{Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}}, Compute: pipeline.Compute{Threads: 2}})
 	var guides [count]motion.Guide
 	for i := range guides {
 		f := frame.New(frame.Format{Name: "gray", Depth: 8, Planes: 1}, width, height)
@@ -32,7 +33,7 @@ func TestFinerFlowOnDevice(t *testing.T) {
 	driver := kernels.NewLate(7)
 	s := emulated(t, o, driver)
 	defer s.Close()
-	gpu, err := o.deviceEstimator(t.Context(), s.Flow()[0])
+	gpu, err := o.LineParams().Flow.DeviceEstimator(t.Context(), s.Flow()[0])
 	must(t, err)
 	defer gpu.Close()
 	for i := 1; i < count; i++ {

@@ -1,4 +1,4 @@
-package pipeline
+package stages_test
 
 import (
 	"bytes"
@@ -7,9 +7,12 @@ import (
 	"math"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"retime/internal/runtest"
+	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 	"retime/testdata/clips"
@@ -19,11 +22,11 @@ import (
 
 // planned runs o's plan over source with a sink that keeps nothing, and returns
 // the records.
-func planned(t *testing.T, source Source, o Options) (records []Record, sink *valueSink) {
+func planned(t *testing.T, source pipeline.Source, o pipeline.Options) (records []pipeline.Record, sink *runtest.ValueSink) {
 	t.Helper()
 	o.Input.File, o.Output.File = "in", "out"
-	o.Hooks.Record = func(r Record) { records = append(records, r) }
-	sink = &valueSink{}
+	o.Hooks.Record = func(r pipeline.Record) { records = append(records, r) }
+	sink = &runtest.ValueSink{}
 	if err := throughPlan(t.Context(), t, source, &o, sink); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +46,7 @@ func TestVariableRateClip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records, _ := planned(t, r, Options{Synthesis: Synthesis{Mode: warp.Nearest}, Timing: Timing{Rate: Rate{Value: ratio(c.fps)}, Slow: c.slow}})
+		records, _ := planned(t, r, pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Nearest}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio(c.fps)}, Slow: c.slow}})
 		r.Close()
 		factor, _ := new(big.Rat).Mul(ratio(c.fps), c.slow).Float64()
 		worst := 0.0
@@ -66,11 +69,11 @@ func TestVariableRateClip(t *testing.T) {
 
 // What moves evenly in a clip of variable rate moves evenly in the output.
 func TestVariableRateMovesEvenly(t *testing.T) {
-	records, sink := planned(t, &rampSource{[]int64{0, 4, 8, 20, 24, 40, 44, 48, 60, 100}}, Options{Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(50, 1)}}})
+	records, sink := planned(t, &runtest.RampSource{Times: []int64{0, 4, 8, 20, 24, 40, 44, 48, 60, 100}}, pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(50, 1)}}})
 	if len(records) != 51 {
 		t.Fatalf("%d frames, want 51", len(records))
 	}
-	for k, v := range sink.values {
+	for k, v := range sink.Values {
 		if v != 2*k {
 			t.Errorf("frame %d shows what is at %d/100 s, want %d/100", k, v, 2*k)
 		}
@@ -80,7 +83,7 @@ func TestVariableRateMovesEvenly(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "vfr.nut")
 	ffmpeg(t, "-i", writeScene(t, width, height, 16, 24, 1), "-vf", "select='not(eq(mod(n,5),2))'", "-fps_mode", "vfr", "-c:v", "rawvideo", clip)
 	o := lossless(t, clip)
-	o.Timing.Rate = Rate{Value: big.NewRat(24, 1)}
+	o.Timing.Rate = pipeline.Rate{Value: big.NewRat(24, 1)}
 	mustRun(t, o)
 	got, _, _ := readAll(t, o.Output.File)
 	for k := range got {
@@ -97,12 +100,12 @@ func TestGaps(t *testing.T) {
 	for i := range int64(40) {
 		times = append(times, 4*i+200*(i/15))
 	}
-	source := &rampSource{times}
-	o := Options{Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Rate: Rate{Value: big.NewRat(100, 1)}}, Hooks: Hooks{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	source := &runtest.RampSource{Times: times}
+	o := pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(100, 1)}}, Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&log, nil))}}
 	video := source.Video()
 	video.Average = big.NewRat(25, 1)
 	_, sink := planned(t, &describedSource{source, video}, o)
-	for k, v := range sink.values {
+	for k, v := range sink.Values {
 		want := k
 		for _, gap := range [][2]int{{56, 260}, {316, 520}} {
 			if k >= gap[0] && k < gap[1] {
@@ -120,7 +123,7 @@ func TestGaps(t *testing.T) {
 
 // describedSource is a source that says other things of itself.
 type describedSource struct {
-	Source
+	pipeline.Source
 	video media.Video
 }
 
@@ -138,7 +141,7 @@ func TestKeepTimestamps(t *testing.T) {
 		slow *big.Rat
 		each int64 // frames in a 24th of a second
 	}{{"out.nut", big.NewRat(4, 1), 4}, {"out.nut", big.NewRat(5, 2), 0}, {"out.nut", big.NewRat(1, 1), 1}, {"out.mp4", big.NewRat(4, 1), 4}} {
-		o := Options{Input: Input{File: clip}, Output: Output{File: filepath.Join(dir, c.out), Overwrite: true}, Synthesis: Synthesis{Mode: warp.Blend}, Timing: Timing{Slow: c.slow, KeepTimestamps: true}}
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(dir, c.out), Overwrite: true}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Timing: pipeline.Timing{Slow: c.slow, KeepTimestamps: true}}
 		if c.out == "out.nut" {
 			o.Output.VideoCodec = "rawvideo"
 		}
@@ -176,18 +179,51 @@ func TestNeighboursOnOnePointOfTheGrid(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "near.mkv")
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=24", "-t", "2", "-vf", "settb=1/1000,setpts='if(eq(N,40),round(39*1000/24)+1,round(N*1000/24))'",
 		"-fps_mode", "passthrough", "-c:v", "ffv1", "-enc_time_base", "1:1000", clip)
-	for _, set := range []func(*Options){
-		func(*Options) {},
-		func(o *Options) { o.Timing.KeepTimestamps = true },
-		func(o *Options) {
+	for _, set := range []func(*pipeline.Options){
+		func(*pipeline.Options) {},
+		func(o *pipeline.Options) { o.Timing.KeepTimestamps = true },
+		func(o *pipeline.Options) {
 			o.Timing.Curve = mustParse(t, "source output\n0 0\n1.9 1\n0.5 2.5")
 		},
 	} {
 		o := lossless(t, clip)
-		o.Timing.Rate = Rate{Value: big.NewRat(60, 1)}
+		o.Timing.Rate = pipeline.Rate{Value: big.NewRat(60, 1)}
 		set(&o)
 		if report := mustRun(t, o); report.Frames < 90 {
 			t.Errorf("%d frames", report.Frames)
+		}
+	}
+}
+
+// A still of more frames than are placed at a time is as long as it should be, between
+// pictures and behind the last one.
+func TestLongStills(t *testing.T) {
+	const rate = 10_000
+	for _, c := range []struct {
+		curve  string
+		frames int
+		last   int
+	}{
+		{"source output\n0 0 hold\n0.1 7\n0.2 7.1", 71_000, 19},
+		{"source output\n0 0\n0.2 7", 70_000, 19},
+		{"source output\n0 0\n0.195 0.5 hold\n0.195 7.5\n0.2 7.6", 76_000, 19},
+	} {
+		var times []int64
+		for i := range int64(20) {
+			times = append(times, i)
+		}
+		o := pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Nearest, Scenes: []*big.Rat{big.NewRat(1, 10)}}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(rate, 1)}, Curve: mustParse(t, c.curve)}}
+		records, sink := planned(t, &runtest.RampSource{Times: times}, o)
+		if len(records) != c.frames {
+			t.Errorf("%s: %d frames, want %d", c.curve, len(records), c.frames)
+		}
+		if !slices.IsSorted(sink.Values) || sink.Values[0] != 0 || sink.Values[len(sink.Values)-1] != c.last {
+			t.Errorf("%s: shows %d to %d", c.curve, sink.Values[0], sink.Values[len(sink.Values)-1])
+		}
+		for i := range records {
+			if i > 0 && records[i].Frame != records[i-1].Frame+1 {
+				t.Fatalf("%s: frame %d follows frame %d", c.curve, records[i].Frame, records[i-1].Frame)
+			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package pipeline
+package stages_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"retime/pipeline"
 	"retime/testdata/scene"
 )
 
@@ -47,7 +48,7 @@ func TestDuplicates(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := lossless(t, onTwos(t, width, height, c.holds))
-			o.Synthesis.Duplicates = RetimeDuplicates
+			o.Synthesis.Duplicates = pipeline.RetimeDuplicates
 			report := mustRun(t, o)
 			if report.Repeats != c.dropped {
 				t.Errorf("%d repeats retimed, want %d", report.Repeats, c.dropped)
@@ -72,12 +73,12 @@ func TestDuplicates(t *testing.T) {
 
 // A repeat before a cut does not move the cut.
 func TestDuplicatesBeforeACut(t *testing.T) {
-	input := halfScenes(t, 320, 180, 8)
+	input := writeCut(t, 320, 180, 8)
 	doubled := filepath.Join(t.TempDir(), "doubled.nut")
 	ffmpeg(t, "-i", input, "-vf", "fps=48", "-c:v", "rawvideo", doubled)
 	o := lossless(t, doubled)
 	source, _, _ := readAll(t, doubled)
-	o.Synthesis.Duplicates = RetimeDuplicates
+	o.Synthesis.Duplicates = pipeline.RetimeDuplicates
 	report := mustRun(t, o)
 	got, _, _ := readAll(t, o.Output.File)
 	if report.Repeats == 0 || len(report.Cuts) != 1 || len(got) != len(source) {

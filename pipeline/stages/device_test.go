@@ -1,4 +1,4 @@
-package pipeline
+package stages_test
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"retime/cuda"
 	"retime/flow/dis"
 	"retime/frame"
+	"retime/internal/runtest"
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/stages"
@@ -97,8 +99,8 @@ func (d *fakeDevice) Close() {
 	d.closed = true
 }
 
-func fading() *Settled {
-	o := Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Synthesis: Synthesis{Mode: warp.Blend}, Compute: Compute{Threads: 1}}
+func fading() *pipeline.Settled {
+	o := pipeline.Options{Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Compute: pipeline.Compute{Threads: 1}}
 	s, err := o.Settle()
 	if err != nil {
 		panic(err)
@@ -107,7 +109,7 @@ func fading() *Settled {
 }
 
 // onFakes returns a synthesizer on fake devices.
-func onFakes(o *Settled, fakes ...*fakeDevice) synth.Synthesizer {
+func onFakes(o *pipeline.Settled, fakes ...*fakeDevice) synth.Synthesizer {
 	list := make([]synth.Device, len(fakes))
 	for i, f := range fakes {
 		list[i] = f
@@ -132,7 +134,7 @@ func nth(kind string, err error, numbers ...int) func(string) error {
 }
 
 // throughTimes makes frames at timestamps of a source.
-func throughTimes(source Source, v media.Video, o *Settled, sink Sink, s synth.Synthesizer, at []int64) error {
+func throughTimes(source pipeline.Source, v media.Video, o *pipeline.Settled, sink pipeline.Sink, s synth.Synthesizer, at []int64) error {
 	plan := timeline.NewPlanAt(v, at)
 	return o.Line(plan, sink, s).Run(context.Background(), source, &plan.Passes[0], stages.Whole())
 }
@@ -141,13 +143,13 @@ func never(string) error { return nil }
 
 // fade converts a fade of 20 frames, four times as many, and returns the first
 // sample of each.
-func fade(t *testing.T, s synth.Synthesizer, sink Sink) error {
+func fade(t *testing.T, s synth.Synthesizer, sink pipeline.Sink) error {
 	t.Helper()
 	times := make([]int64, 20)
 	for i := range times {
 		times[i] = int64(12 * i)
 	}
-	source := &rampSource{times}
+	source := &runtest.RampSource{Times: times}
 	at := make([]int64, 77)
 	for i := range at {
 		at[i] = int64(3 * i)
@@ -181,18 +183,18 @@ func TestFramesAreRemadeAfterFaults(t *testing.T) {
 			o := fading()
 			o.Hooks.Log = slog.New(slog.NewTextHandler(&log, nil))
 			device := &fakeDevice{t: t, fail: c.fail}
-			s, sink := onFakes(o, device), &valueSink{}
+			s, sink := onFakes(o, device), &runtest.ValueSink{}
 			if err := fade(t, s, sink); err != nil {
 				t.Fatal(err)
 			}
 			s.Close()
-			for k, v := range sink.values {
+			for k, v := range sink.Values {
 				if v != 3*k {
 					t.Fatalf("frame %d is %d, want %d", k, v, 3*k)
 				}
 			}
-			if len(sink.values) != 77 {
-				t.Errorf("%d frames, want 77", len(sink.values))
+			if len(sink.Values) != 77 {
+				t.Errorf("%d frames, want 77", len(sink.Values))
 			}
 			if n := s.Summary().Remade; n != c.remade {
 				t.Errorf("%d frames were made again, want %d", n, c.remade)
@@ -210,21 +212,21 @@ func TestFramesAreRemadeAfterFaults(t *testing.T) {
 func TestFaultsThatEndTheJob(t *testing.T) {
 	short := fault.New(fault.TryAgain, "2.0 GiB of device memory wanted: %w", cuda.ErrOutOfMemory)
 	for _, c := range []struct {
-		policy FaultPolicy
+		policy pipeline.FaultPolicy
 		err    error
 		kind   fault.Kind
 		says   string
 	}{
-		{StopAtFault, errBroken, fault.Internal, "illegal memory access"},
-		{StopAtFault, short, fault.TryAgain, "2.0 GiB"},
-		{RemakeOnCPU, short, fault.TryAgain, "2.0 GiB"},
+		{pipeline.StopAtFault, errBroken, fault.Internal, "illegal memory access"},
+		{pipeline.StopAtFault, short, fault.TryAgain, "2.0 GiB"},
+		{pipeline.RemakeOnCPU, short, fault.TryAgain, "2.0 GiB"},
 	} {
 		for _, call := range []string{"begin", "start", "finish"} {
 			t.Run(fmt.Sprintf("%s/%v/%s", c.policy, c.kind, call), func(t *testing.T) {
 				o := fading()
 				o.Compute.FaultPolicy = c.policy
 				s := onFakes(o, &fakeDevice{t: t, fail: nth(call, c.err, 7)})
-				err := fade(t, s, &valueSink{})
+				err := fade(t, s, &runtest.ValueSink{})
 				s.Close()
 				if err == nil || fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("error %v, want kind %d that says %q", err, c.kind, c.says)
@@ -258,7 +260,7 @@ func TestStartedFramesAreReleased(t *testing.T) {
 			at[i] = int64(i)
 		}
 		video := media.Video{TimeBase: ratio("1/24"), Start: ratio("0")}
-		err := throughTimes(source, video, o, &failingSink{&memorySink{}, left}, s, at)
+		err := throughTimes(source, video, o, &failingSink{&runtest.MemorySink{}, left}, s, at)
 		s.Close()
 		if err == nil {
 			t.Errorf("sink that takes %d: no error", left)
@@ -283,12 +285,12 @@ func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 			fakes = append(fakes, f)
 		}
 		all := onFakes(fading(), fakes...)
-		sink := &valueSink{}
+		sink := &runtest.ValueSink{}
 		if err := fade(t, all, sink); err != nil {
 			t.Fatal(err)
 		}
 		all.Close()
-		for k, v := range sink.values {
+		for k, v := range sink.Values {
 			if v != 3*k {
 				t.Fatalf("frame %d is %d, want %d", k, v, 3*k)
 			}
@@ -306,7 +308,7 @@ func TestIntervalsAreSharedAmongDevices(t *testing.T) {
 			broken && (begun[1] != faults || report.Remade < 3*faults || report.Remade > 3*8 || 3*sum+int(report.Remade) != 57+3*faults) {
 			t.Errorf("broken %v: intervals of the devices %v; report %+v", broken, begun, report)
 		}
-		if len(report.Devices) != 3 || report.Backend != CUDA {
+		if len(report.Devices) != 3 || report.Backend != pipeline.CUDA {
 			t.Errorf("report %+v", report)
 		}
 	}
@@ -330,27 +332,9 @@ func TestDevicesStartAtTheSameTime(t *testing.T) {
 		}})
 	}
 	all := onFakes(fading(), fakes...)
-	sink := &valueSink{}
-	if err := fade(t, all, sink); err != nil || len(sink.values) != 77 {
-		t.Errorf("%d frames, error %v", len(sink.values), err)
+	sink := &runtest.ValueSink{}
+	if err := fade(t, all, sink); err != nil || len(sink.Values) != 77 {
+		t.Errorf("%d frames, error %v", len(sink.Values), err)
 	}
 	all.Close()
-}
-
-// The first of the devices that make the frames decodes, and pictures stay there unless the CPU
-// makes the frames.
-func TestDecodingDevice(t *testing.T) {
-	for _, c := range []struct {
-		devices []int
-		want    int
-	}{{nil, 0}, {[]int{2, 1}, 2}} {
-		o := settled(t, Options{Input: Input{File: "a", HWDec: media.HWCUDA}, Output: Output{File: "b"}, Compute: Compute{Backend: synth.CPU, Devices: c.devices}})
-		r := (&Clip{Options: *o}).readerOptions()
-		if r.CUDA.Device != c.want {
-			t.Errorf("of devices %v number %d decodes, want %d", c.devices, r.CUDA.Device, c.want)
-		}
-		if _, err := r.CUDA.Surfaces(); !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("where the CPU makes the frames: error %v", err)
-		}
-	}
 }

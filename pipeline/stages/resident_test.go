@@ -1,6 +1,6 @@
 //go:build unix
 
-package pipeline
+package stages_test
 
 import (
 	"runtime"
@@ -13,6 +13,7 @@ import (
 	"retime/cuda"
 	"retime/cuda/kernels"
 	"retime/frame"
+	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/pipeline/media/pixel"
 	"retime/pipeline/stages"
@@ -48,12 +49,12 @@ func TestFlowStaysOnTheDevice(t *testing.T) {
 	const width, height, frames, multiple = 74, 50, 10, 3
 	clip := writeScene(t, width, height, frames, 24, 1)
 	for _, c := range []struct {
-		preset             Preset
+		preset             pipeline.Preset
 		devices, takeovers int
-	}{{Fast, 1, 0}, {Balanced, 1, 0}, {Best, 1, 0}, {Balanced, 2, 2}} {
-		o := settled(t, Options{
-			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("3"), Multiple: true}},
-			Synthesis: Synthesis{Preset: c.preset}, Compute: Compute{Threads: 4},
+	}{{pipeline.Fast, 1, 0}, {pipeline.Balanced, 1, 0}, {pipeline.Best, 1, 0}, {pipeline.Balanced, 2, 2}} {
+		o := settled(t, pipeline.Options{
+			Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("3"), Multiple: true}},
+			Synthesis: pipeline.Synthesis{Preset: c.preset}, Compute: pipeline.Compute{Threads: 4},
 		})
 		var counts []*copyDriver
 		var drivers []cuda.Driver
@@ -89,7 +90,7 @@ func TestFlowStaysOnTheDevice(t *testing.T) {
 // decodedSource has a device's memory hold the pictures of a source, as if the device had
 // decoded them. The emulator's memory is the host's.
 type decodedSource struct {
-	Source
+	pipeline.Source
 	memory *cuda.Mirror
 	pool   pixel.Pool
 }
@@ -132,10 +133,10 @@ func (lentDriver) Close() error { return nil }
 func TestDecodedPicturesStayOnTheDevice(t *testing.T) {
 	const width, height = 74, 50
 	clip := writeScene(t, width, height, 10, 24, 1)
-	for _, preset := range []Preset{Fast, Balanced, Best} {
-		o := settled(t, Options{
-			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
-			Synthesis: Synthesis{Preset: preset}, Compute: Compute{Threads: 4},
+	for _, preset := range []pipeline.Preset{pipeline.Fast, pipeline.Balanced, pipeline.Best} {
+		o := settled(t, pipeline.Options{
+			Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}},
+			Synthesis: pipeline.Synthesis{Preset: preset}, Compute: pipeline.Compute{Threads: 4},
 		})
 		d := &closedDriver{Late: kernels.NewLate(5)}
 		counted := &copyDriver{Late: d.Late, up: map[[2]int]int{}}
@@ -144,12 +145,12 @@ func TestDecodedPicturesStayOnTheDevice(t *testing.T) {
 		reader, err := media.Open(t.Context(), clip, media.ReaderOptions{})
 		must(t, err)
 		source := &decodedSource{Source: reader, memory: m, pool: pixel.Pool{Memory: m}}
-		plan, err := newPlan(o, reader.Video())
+		plan, err := o.Plan(reader.Video())
 		must(t, err)
 		s := emulated(t, o, lentDriver{counted})
 		got := &collectingSink{memory: s.Memory()}
 		recorded := *o
-		recorded.Hooks.Record = func(r Record) { got.records = append(got.records, r) }
+		recorded.Hooks.Record = func(r pipeline.Record) { got.records = append(got.records, r) }
 		must(t, recorded.Line(plan, got, s).Run(t.Context(), source, &plan.Passes[0], stages.Whole()))
 		s.Close()
 		source.pool.Close()
@@ -171,9 +172,9 @@ func TestDecodedPicturesStayOnTheDevice(t *testing.T) {
 // flow lay on the device.
 func TestDevicesFailForGood(t *testing.T) {
 	clip := writeScene(t, 72, 50, 6, 24, 1)
-	o := settled(t, Options{
-		Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
-		Synthesis: Synthesis{Preset: Balanced}, Compute: Compute{Threads: 2},
+	o := settled(t, pipeline.Options{
+		Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Balanced}, Compute: pipeline.Compute{Threads: 2},
 	})
 	want, remade := onProcessor(t, clip, o), int64(0)
 	for _, devices := range []int{1, 2} {
@@ -209,9 +210,9 @@ func TestDevicesFailForGood(t *testing.T) {
 // on devices.
 func TestDevicesMakeRanges(t *testing.T) {
 	clip := writeScene(t, 72, 50, 10, 24, 1)
-	o := settled(t, Options{
-		Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("5/2"), Multiple: true}},
-		Compute: Compute{Threads: 2},
+	o := settled(t, pipeline.Options{
+		Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("5/2"), Multiple: true}},
+		Compute: pipeline.Compute{Threads: 2},
 	})
 	whole := onProcessor(t, clip, o)
 	for _, r := range []stages.Range{{First: 0, End: 7}, {First: 7, End: 8}, {First: 8, End: 25}} {

@@ -1,4 +1,4 @@
-package pipeline
+package stages_test
 
 import (
 	"encoding/binary"
@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"retime/pipeline"
 )
 
 // A shutter keeps the light of a bright disc that moves, in linear light: OpenEXR. The mean of the
@@ -42,8 +44,8 @@ func TestShutterKeepsLight(t *testing.T) {
 		return sum
 	}
 	want := light(filepath.Join(dir, "in12.exr"))
-	o := Options{Input: Input{File: filepath.Join(dir, "in%02d.exr"), Rate: big.NewRat(96, 1)}, Output: Output{File: filepath.Join(dir, "out%02d.exr")}}
-	o.Timing.Rate, o.Timing.Shutter = Rate{Value: big.NewRat(24, 1)}, big.NewRat(1, 1)
+	o := pipeline.Options{Input: pipeline.Input{File: filepath.Join(dir, "in%02d.exr"), Rate: big.NewRat(96, 1)}, Output: pipeline.Output{File: filepath.Join(dir, "out%02d.exr")}}
+	o.Timing.Rate, o.Timing.Shutter = pipeline.Rate{Value: big.NewRat(24, 1)}, big.NewRat(1, 1)
 	mustRun(t, o)
 	for k := 2; k <= 4; k++ { // in the middle, where the shutter is open within the clip
 		if got := light(filepath.Join(dir, fmt.Sprintf("out%02d.exr", k+1))); math.Abs(got/want-1) > 0.01 {

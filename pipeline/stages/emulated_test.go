@@ -1,6 +1,6 @@
 //go:build unix
 
-package pipeline
+package stages_test
 
 import (
 	"bytes"
@@ -19,6 +19,8 @@ import (
 	"retime/cuda/kernels"
 	"retime/flow/opencv"
 	"retime/frame"
+	"retime/internal/runtest"
+	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/stages"
@@ -28,7 +30,7 @@ import (
 )
 
 // emulated returns a synthesizer on devices that the CPU emulates.
-func emulated(t *testing.T, o *Settled, drivers ...cuda.Driver) synth.Synthesizer {
+func emulated(t *testing.T, o *pipeline.Settled, drivers ...cuda.Driver) synth.Synthesizer {
 	t.Helper()
 	var list []synth.Device
 	for _, driver := range drivers {
@@ -44,11 +46,11 @@ func emulated(t *testing.T, o *Settled, drivers ...cuda.Driver) synth.Synthesize
 // collectingSink keeps the samples of all frames, which lie in memory, or anywhere where
 // it is nil or has none.
 type collectingSink struct {
-	memorySink
+	runtest.MemorySink
 	memory  frame.Memory
 	frames  [][]byte
 	direct  atomic.Int32 // frames in memory
-	records []Record
+	records []pipeline.Record
 }
 
 // differences returns the numbers of the frames whose samples or records differ.
@@ -66,7 +68,7 @@ func (s *collectingSink) differences(other *collectingSink) (list []int) {
 
 func (s *collectingSink) NewFrame(like *frame.Frame) (*frame.Frame, error) {
 	if s.memory == nil {
-		return s.memorySink.NewFrame(like)
+		return s.MemorySink.NewFrame(like)
 	}
 	var planes []frame.Plane
 	free := func(*frame.Frame) {
@@ -80,7 +82,7 @@ func (s *collectingSink) NewFrame(like *frame.Frame) (*frame.Frame, error) {
 		p := s.memory.Alloc(stride * h)
 		if p == nil {
 			free(nil)
-			return s.memorySink.NewFrame(like)
+			return s.MemorySink.NewFrame(like)
 		}
 		planes = append(planes, frame.Plane{Width: w, Height: h, Stride: stride, Pix: unsafe.Slice((*byte)(p), stride*h)})
 	}
@@ -96,31 +98,31 @@ func (s *collectingSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 }
 
 // throughSynthesizer converts a clip.
-func throughSynthesizer(t *testing.T, clip string, o *Settled, s synth.Synthesizer) (*collectingSink, error) {
+func throughSynthesizer(t *testing.T, clip string, o *pipeline.Settled, s synth.Synthesizer) (*collectingSink, error) {
 	t.Helper()
 	return rangeThrough(t, clip, o, s, stages.Whole())
 }
 
 // rangeThrough converts a range of a clip.
-func rangeThrough(t *testing.T, clip string, o *Settled, s synth.Synthesizer, want stages.Range) (*collectingSink, error) {
+func rangeThrough(t *testing.T, clip string, o *pipeline.Settled, s synth.Synthesizer, want stages.Range) (*collectingSink, error) {
 	t.Helper()
 	source, err := media.Open(context.Background(), clip, media.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	plan, err := newPlan(o, source.Video())
+	plan, err := o.Plan(source.Video())
 	if err != nil {
 		t.Fatal(err)
 	}
 	sink := &collectingSink{memory: s.Memory()}
 	recorded := *o
-	recorded.Hooks.Record = func(r Record) { sink.records = append(sink.records, r) }
+	recorded.Hooks.Record = func(r pipeline.Record) { sink.records = append(sink.records, r) }
 	return sink, recorded.Line(plan, sink, s).Run(context.Background(), source, &plan.Passes[0], want)
 }
 
 // onProcessor converts a clip on the CPU.
-func onProcessor(t *testing.T, clip string, o *Settled) *collectingSink {
+func onProcessor(t *testing.T, clip string, o *pipeline.Settled) *collectingSink {
 	t.Helper()
 	cpu, err := synth.NewCPU(o.WarpParams())
 	must(t, err)
@@ -158,7 +160,7 @@ func every(n int32, name string) func(string) error {
 func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 	const width, height = 72, 50
 	moving := writeScene(t, width, height, 12, 24, 1)
-	cut, twos := halfScenes(t, width, height, 8), onTwos(t, width, height, []int{2, 1, 2, 1, 2, 1, 2})
+	cut, twos := writeCut(t, width, height, 8), onTwos(t, width, height, []int{2, 1, 2, 1, 2, 1, 2})
 	mask := frame.NewImage[uint8](width, height)
 	for i := range mask.Pix {
 		mask.Pix[i] = uint8(i)
@@ -166,25 +168,25 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 	ball, matte := filepath.Join(t.TempDir(), "ball.y4m"), filepath.Join(t.TempDir(), "matte.y4m")
 	must(t, scene.CreateBallY4M(ball, width, height, 5))
 	must(t, scene.CreateBallMatte(matte, width, height, 5))
-	triple := Rate{Value: ratio("3"), Multiple: true}
+	triple := pipeline.Rate{Value: ratio("3"), Multiple: true}
 	for name, c := range map[string]struct {
 		clip string
-		Options
+		pipeline.Options
 	}{
-		"fast":     {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Preset: Fast}}},
-		"balanced": {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Preset: Balanced}}},
-		"best":     {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Preset: Best}}},
-		"splat":    {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Mode: warp.Splat}}},
-		"blend":    {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Mode: warp.Blend}}},
-		"shutter":  {moving, Options{Timing: Timing{Shutter: big.NewRat(1, 2)}}},
-		"mask":     {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{StaticMask: mask}}},
-		"matte":    {ball, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Matte: matte}}},
-		"cut":      {cut, Options{Timing: Timing{Rate: triple}}},
-		"repeats":  {twos, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Duplicates: RetimeDuplicates}}},
-		"drawn": {moving, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{Decisions: []Decision{{
-			Frame: 4, Line: 1, Regions: []Region{{Method: DrawnMotion, Outline: [][2]float64{{10, 10}, {40, 12}, {25, 35}}, Arrows: [][4]float64{{20, 20, 30, 24}, {25, 30, 37, 33}}}},
+		"fast":     {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}},
+		"balanced": {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Preset: pipeline.Balanced}}},
+		"best":     {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Preset: pipeline.Best}}},
+		"splat":    {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Mode: warp.Splat}}},
+		"blend":    {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}},
+		"shutter":  {moving, pipeline.Options{Timing: pipeline.Timing{Shutter: big.NewRat(1, 2)}}},
+		"mask":     {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{StaticMask: mask}}},
+		"matte":    {ball, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Matte: matte}}},
+		"cut":      {cut, pipeline.Options{Timing: pipeline.Timing{Rate: triple}}},
+		"repeats":  {twos, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Duplicates: pipeline.RetimeDuplicates}}},
+		"drawn": {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Decisions: []pipeline.Decision{{
+			Frame: 4, Line: 1, Regions: []pipeline.Region{{Method: pipeline.DrawnMotion, Outline: [][2]float64{{10, 10}, {40, 12}, {25, 35}}, Arrows: [][4]float64{{20, 20, 30, 24}, {25, 30, 37, 33}}}},
 		}}}}},
-		"doubted": {twos, Options{Timing: Timing{Rate: triple}, Synthesis: Synthesis{BlendBelow: new(1.0), NearestBelow: new(0.5)}}},
+		"doubted": {twos, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{BlendBelow: new(1.0), NearestBelow: new(0.5)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clip, o := c.clip, c.Options
@@ -250,7 +252,7 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 }
 
 func TestDeviceWithoutMemory(t *testing.T) {
-	o := settled(t, Options{Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}}, Compute: Compute{Threads: 2}})
+	o := settled(t, pipeline.Options{Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}}, Compute: pipeline.Compute{Threads: 2}})
 	clip := writeScene(t, 72, 50, 4, 24, 1)
 	e := kernels.NewEmulator()
 	e.Memory = 300 << 10
@@ -266,7 +268,7 @@ func TestDeviceWithoutMemory(t *testing.T) {
 // frame takes is an error that says so.
 func TestDeviceWithoutHostMemory(t *testing.T) {
 	o := fading()
-	o.Timing.Rate = Rate{Value: ratio("2"), Multiple: true}
+	o.Timing.Rate = pipeline.Rate{Value: ratio("2"), Multiple: true}
 	clip := writeScene(t, 72, 50, 4, 24, 1)
 	for _, c := range []struct {
 		memory int64
@@ -312,31 +314,31 @@ func TestDevicesEstimateFlow(t *testing.T) {
 	cache := t.TempDir()
 	for _, c := range []struct {
 		name     string
-		flow     FlowMethod
+		flow     pipeline.FlowMethod
 		cache    string
 		failFrom int32
-		policy   FaultPolicy
+		policy   pipeline.FaultPolicy
 		launched int32
 		fails    bool
 	}{
 		// Both devices estimate the flow on either side of where the other takes over.
-		{"estimated", DIS, "", 0, RemakeOnCPU, frames - 1 + 2, false},
-		{"estimated and kept", DIS, cache, 0, RemakeOnCPU, frames - 1 + 2, false},
-		{"kept", DIS, cache, 0, RemakeOnCPU, 0, false},
-		{"by OpenCV", OpenCVDIS, "", 0, RemakeOnCPU, 0, false},
-		{"faults", DIS, "", 3, RemakeOnCPU, -1, false},
-		{"faults end the job", DIS, "", 3, StopAtFault, -1, true},
+		{"estimated", pipeline.DIS, "", 0, pipeline.RemakeOnCPU, frames - 1 + 2, false},
+		{"estimated and kept", pipeline.DIS, cache, 0, pipeline.RemakeOnCPU, frames - 1 + 2, false},
+		{"kept", pipeline.DIS, cache, 0, pipeline.RemakeOnCPU, 0, false},
+		{"by OpenCV", pipeline.OpenCVDIS, "", 0, pipeline.RemakeOnCPU, 0, false},
+		{"faults", pipeline.DIS, "", 3, pipeline.RemakeOnCPU, -1, false},
+		{"faults end the job", pipeline.DIS, "", 3, pipeline.StopAtFault, -1, true},
 	} {
-		if c.flow == OpenCVDIS && opencv.Version() == "" {
+		if c.flow == pipeline.OpenCVDIS && opencv.Version() == "" {
 			continue
 		}
-		o := settled(t, Options{
-			Input: Input{File: "a"}, Output: Output{File: "b"}, Timing: Timing{Rate: Rate{Value: ratio("2"), Multiple: true}},
-			Synthesis: Synthesis{Flow: c.flow, FlowCache: c.cache, Preset: Fast}, Compute: Compute{Threads: 4, FaultPolicy: c.policy},
+		o := settled(t, pipeline.Options{
+			Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}},
+			Synthesis: pipeline.Synthesis{Flow: c.flow, FlowCache: c.cache, Preset: pipeline.Fast}, Compute: pipeline.Compute{Threads: 4, FaultPolicy: c.policy},
 		})
-		told := func(list map[int64]warp.FlowPair) func(Vectors) error {
+		told := func(list map[int64]warp.FlowPair) func(pipeline.Vectors) error {
 			var mu sync.Mutex
-			return func(v Vectors) error {
+			return func(v pipeline.Vectors) error {
 				mu.Lock()
 				defer mu.Unlock()
 				list[v.Number] = v.FlowPair

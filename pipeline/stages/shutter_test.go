@@ -1,4 +1,4 @@
-package pipeline
+package stages_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/pipeline/timeline"
 	"retime/warp"
@@ -54,19 +55,19 @@ func TestShutter(t *testing.T) {
 		slow  *big.Rat
 		angle int64
 	}{{25, big.NewRat(1, 1), 180}, {10, big.NewRat(1, 1), 360}, {24, big.NewRat(1, 1), 90}, {25, big.NewRat(1, 2), 360}, {50, big.NewRat(2, 1), 180}} {
-		records, sink := planned(t, &levelSource{levels: levels}, Options{
-			Synthesis: Synthesis{Mode: warp.Blend},
-			Timing:    Timing{Rate: Rate{Value: big.NewRat(c.rate, 1)}, Slow: c.slow, Shutter: big.NewRat(c.angle, 360)},
+		records, sink := planned(t, &levelSource{levels: levels}, pipeline.Options{
+			Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+			Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(c.rate, 1)}, Slow: c.slow, Shutter: big.NewRat(c.angle, 360)},
 		})
 		slow, _ := c.slow.Float64()
-		if want := int(math.Ceil(0.6 * slow * float64(c.rate))); len(sink.values) != want || len(records) != want {
-			t.Errorf("%+v: %d frames, %d records, want %d", c, len(sink.values), len(records), want)
+		if want := int(math.Ceil(0.6 * slow * float64(c.rate))); len(sink.Values) != want || len(records) != want {
+			t.Errorf("%+v: %d frames, %d records, want %d", c, len(sink.Values), len(records), want)
 			continue
 		}
 		exact := new(big.Rat).Quo(big.NewRat(c.angle, 360*c.rate), c.slow)
 		open, _ := exact.Float64()
 		n := timeline.Subframes(exact, big.NewRat(100, 1))
-		for k, v := range sink.values {
+		for k, v := range sink.Values {
 			if records[k].Frame != int64(k) {
 				t.Errorf("%+v: record %d is of frame %d", c, k, records[k].Frame)
 			}
@@ -86,7 +87,7 @@ func TestShutterLeavesStillFrames(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "still.nut")
 	ffmpeg(t, "-i", writeScene(t, 64, 48, 1, 24, 1), "-vf", "loop=11:1", "-c:v", "rawvideo", clip)
 	o := lossless(t, clip)
-	o.Timing.Rate, o.Timing.Shutter = Rate{Value: big.NewRat(12, 1)}, big.NewRat(1, 1)
+	o.Timing.Rate, o.Timing.Shutter = pipeline.Rate{Value: big.NewRat(12, 1)}, big.NewRat(1, 1)
 	report := mustRun(t, o)
 	source, _, _ := readAll(t, clip)
 	got, _, _ := readAll(t, o.Output.File)
@@ -109,12 +110,12 @@ func TestShutterDoesNotMixScenes(t *testing.T) {
 			levels[i] = 200
 		}
 	}
-	_, sink := planned(t, &levelSource{levels: levels}, Options{
-		Synthesis: Synthesis{Mode: warp.Blend, Scenes: []*big.Rat{big.NewRat(21, 100)}},
-		Timing:    Timing{Rate: Rate{Value: big.NewRat(10, 1)}, Shutter: big.NewRat(1, 1)},
+	_, sink := planned(t, &levelSource{levels: levels}, pipeline.Options{
+		Synthesis: pipeline.Synthesis{Mode: warp.Blend, Scenes: []*big.Rat{big.NewRat(21, 100)}},
+		Timing:    pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(10, 1)}, Shutter: big.NewRat(1, 1)},
 	})
-	if want := []int{10, 10, 10, 200}; len(sink.values) != 4 || sink.values[0] != want[0] || sink.values[1] != want[1] || sink.values[2] != want[2] || sink.values[3] != want[3] {
-		t.Errorf("levels %v, want %v", sink.values, want)
+	if want := []int{10, 10, 10, 200}; len(sink.Values) != 4 || sink.Values[0] != want[0] || sink.Values[1] != want[1] || sink.Values[2] != want[2] || sink.Values[3] != want[3] {
+		t.Errorf("levels %v, want %v", sink.Values, want)
 	}
 }
 

@@ -1,27 +1,16 @@
-package pipeline
+package stages_test
 
 import (
 	"bytes"
 	"math/big"
-	"path/filepath"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/timeline"
-	"retime/testdata/scene"
 )
 
-// halfScenes makes a clip of n frames whose second half is another picture.
-func halfScenes(t *testing.T, width, height, n int) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "cut.y4m")
-	if err := scene.CreateCutY4M(name, width, height, n); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
-
 func TestCutsShowTheNearerFrame(t *testing.T) {
-	input := halfScenes(t, 320, 180, 8)
+	input := writeCut(t, 320, 180, 8)
 	source, _, _ := readAll(t, input)
 	o := lossless(t, input)
 	o.Timing.Rate, _ = timeline.ParseRate("120") // five frames an interval
@@ -42,13 +31,13 @@ func TestCutsShowTheNearerFrame(t *testing.T) {
 	// A list takes the place of detection, and may be empty.
 	never := 2.0
 	for _, c := range []struct {
-		set  func(*Options)
+		set  func(*pipeline.Options)
 		cuts int
 	}{
-		{func(o *Options) { o.Synthesis.Scenes = []*big.Rat{} }, 0},
-		{func(o *Options) { o.Synthesis.SceneThreshold = &never }, 0},
-		{func(o *Options) { o.Synthesis.Scenes = []*big.Rat{big.NewRat(166667, 1000000)} }, 1},
-		{func(o *Options) { o.Synthesis.Scenes = []*big.Rat{big.NewRat(5, 24), big.NewRat(1, 24)} }, 2},
+		{func(o *pipeline.Options) { o.Synthesis.Scenes = []*big.Rat{} }, 0},
+		{func(o *pipeline.Options) { o.Synthesis.SceneThreshold = &never }, 0},
+		{func(o *pipeline.Options) { o.Synthesis.Scenes = []*big.Rat{big.NewRat(166667, 1000000)} }, 1},
+		{func(o *pipeline.Options) { o.Synthesis.Scenes = []*big.Rat{big.NewRat(5, 24), big.NewRat(1, 24)} }, 2},
 	} {
 		p := o
 		c.set(&p)

@@ -65,11 +65,10 @@ static inline void NAME(store22)(const warp_plane *p, const geometry *g, const f
 		return;
 	}
 	SAMPLE *out = (SAMPLE *)p->dst + (int64_t)y * p->stride + x;
-	i32x4 v = rounded(*sum, limit);
-	out[0] = (SAMPLE)v[0];
-	out[1] = (SAMPLE)v[1];
-	out[p->stride] = (SAMPLE)v[2];
-	out[p->stride + 1] = (SAMPLE)v[3];
+	SAMPLE v[8];
+	NAME(narrow)(v, rounded(*sum, limit), rounded(*sum, limit));
+	memcpy(out, v, 2 * sizeof *v);
+	memcpy(out + p->stride, v + 2, 2 * sizeof *v);
 }
 
 static inline void NAME(store44)(const warp_plane *p, const geometry *g, const vectors *sums, int x, int y, float limit) {
@@ -80,6 +79,17 @@ static inline void NAME(store44)(const warp_plane *p, const geometry *g, const v
 		return;
 	}
 	SAMPLE *out = (SAMPLE *)p->dst + (int64_t)y * p->stride + x;
+#if defined(__AVX2__)
+	// In the lower half rows 0 and 2, in the upper one rows 1 and 3.
+	__m256i all = _mm256_packus_epi32(rounded_rows(sums[0], limit), rounded_rows(sums[1], limit));
+	if (sizeof(SAMPLE) == 1)
+		all = _mm256_packus_epi16(all, all);
+	SAMPLE v[2][16 / sizeof(SAMPLE)];
+	memcpy(v, &all, sizeof all);
+	for (int j = 0; j < 4; j++)
+		memcpy(out + j * p->stride, v[j & 1] + 2 * (j & 2), 4 * sizeof(SAMPLE));
+	return;
+#endif
 	for (int j = 0; j < 4; j += 2, out += 2 * p->stride) {
 		SAMPLE v[8];
 		NAME(narrow)(v, rounded(rows[j], limit), rounded(rows[j + 1], limit));

@@ -139,6 +139,7 @@ static inline f32x4 across(const float *r, int64_t stride, const float *wx) {
 
 #if defined(__AVX2__)
 // both_rows returns four values of each of two rows.
+static inline __m256 twice(const float *p) { return _mm256_broadcast_ps((const __m128 *)p); }
 static inline __m256 both_rows(const float *p, const float *q) { return _mm256_set_m128(_mm_loadu_ps(q), _mm_loadu_ps(p)); }
 #endif
 
@@ -254,7 +255,7 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 		const float *q = p + stride;
 		r[j] = both_rows(p, q) * wx[0] + both_rows(p + 1, q + 1) * wx[1] + both_rows(p + 2, q + 2) * wx[2] + both_rows(p + 3, q + 3) * wx[3];
 	}
-	r[3] = _mm256_castps128_ps256((__m128)(load4(p) * wx[0] + load4(p + 1) * wx[1] + load4(p + 2) * wx[2] + load4(p + 3) * wx[3]));
+	r[3] = twice(p) * wx[0] + twice(p + 1) * wx[1] + twice(p + 2) * wx[2] + twice(p + 3) * wx[3];
 	__m256 odd[3]; // of rows 1 and 2, 3 and 4, 5 and 6
 	for (int j = 0; j < 3; j++)
 		odd[j] = _mm256_permute2f128_ps(r[j], r[j + 1], 0x21);
@@ -272,6 +273,14 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 #endif
 
 static inline i32x4 rounded(f32x4 v, float limit) { return __builtin_convertvector(bounded(v + 0.5f, limit), i32x4); }
+
+#if defined(__AVX2__)
+// rounded_rows is rounded for two rows of four.
+static inline __m256i rounded_rows(vectors v, float limit) {
+	__m256 sum = (__m256)(v + 0.5f);
+	return _mm256_cvttps_epi32(_mm256_min_ps(_mm256_max_ps(sum, _mm256_setzero_ps()), _mm256_set1_ps(limit)));
+}
+#endif
 
 static inline void mark(const warp_plane *p, const geometry *g, int x, int y) {
 	for (int j = 0; j < g->height && y + j < p->height; j++)

@@ -68,8 +68,11 @@ static inline void expand(const warp_scene *s, const warp_plane *p, const geomet
 	int across = g->sx - g->level, down = g->sy - g->level;
 	for (int i = 0; i < list->count; i += lanes) {
 		uints cell = (uint32_t)x0 + (uints)load(list->cell + i), block = across > 0 ? cell >> across : cell << -across;
-		uints px = (block << 8) - travel(load(list->bend_x + i), phase_one, across);
-		uints py = ((uint32_t)row << 8) - travel(load(list->bend_y + i), phase_one, down);
+		uints px = block << 8, py = (uints)all(row << 8);
+		if (s->bend) {
+			px -= travel(load(list->bend_x + i), phase_one, across);
+			py -= travel(load(list->bend_y + i), phase_one, down);
+		}
 		ints vx = load(list->x + i), vy = load(list->y + i), seen = load(list->seen + i);
 		ints both = seen == seen_in_both, parts = all(0), inside = all(0);
 		ints twice = (load(list->cell + i) >> (across > 0 ? across : 0)) * 2;

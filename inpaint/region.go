@@ -89,6 +89,9 @@ func (r *region) row(y, x0, x1 int) []int32 {
 
 // addRow appends the runs of row y.
 func (r *region) addRow(mask []uint8, y int) {
+	if bytes.Count(mask, []byte{0}) == len(mask) {
+		return
+	}
 	for x0 := 0; ; {
 		x0 += frame.LeadingZeros(mask[x0:])
 		if x0 == len(mask) {

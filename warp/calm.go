@@ -142,16 +142,20 @@ func (c *calm) measure(down []calmSums, y int) {
 	}
 	out := c.strengths.Row(y)
 	for x := range out {
-		var s calmSums
 		left, right := max(x-calmRadius, 0), min(x+calmRadius, columns-1)
-		for i := left; i <= right; i++ {
-			s.error, s.mean, s.square = s.error+down[i].error, s.mean+down[i].mean, s.square+down[i].square
-		}
-		out[x] = 0
 		n := int64((bottom - top + 1) * (right - left + 1))
-		if excess := s.error/n - calmNoise; excess > 0 {
-			detail := (n*s.square - s.mean*s.mean) / (n * n)
-			out[x] = uint16(min(calmOne*calmGain*excess/(detail+calmNoise), calmOne))
+		out[x] = 0
+		var s calmSums
+		for i := left; i <= right; i++ {
+			s.error += down[i].error
 		}
+		if s.error < n*(calmNoise+1) { // as in most cells
+			continue
+		}
+		for i := left; i <= right; i++ {
+			s.mean, s.square = s.mean+down[i].mean, s.square+down[i].square
+		}
+		excess, detail := s.error/n-calmNoise, (n*s.square-s.mean*s.mean)/(n*n)
+		out[x] = uint16(min(calmOne*calmGain*excess/(detail+calmNoise), calmOne))
 	}
 }

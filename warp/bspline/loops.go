@@ -14,8 +14,10 @@ type loopTable struct {
 	// startAnticausal the output after each of the first count subregions.
 	startCausal     func(t *tile[float32, float32], z float32, n int)
 	startAnticausal func(t *tile[float32, float32], z float32, n, count int)
-	transposeIn     func(d []float32, img frame.Image[float32], y, x0, x1 int)
-	transposeOut    func(d []float32, img frame.Image[float32], y, x0, x1 int)
+	// move copies n rows of as many elements as a tile has lanes.
+	move         func(dst []float32, dstStride int, src []float32, srcStride, n int)
+	transposeIn  func(d []float32, img frame.Image[float32], y, x0, x1 int)
+	transposeOut func(d []float32, img frame.Image[float32], y, x0, x1 int)
 	// across sets each of sums to the weighted sum of n coefficients of row, starting with the
 	// element that first names. down sets out to the weighted sums of the rows of sums, which form
 	// a ring that starts with row first.
@@ -27,7 +29,7 @@ type loopTable struct {
 var portable = loopTable{
 	everyCausal[float32, float32], everyAnticausal[float32, float32],
 	startCausal[float32, float32], startAnticausal[float32, float32],
-	transposeIn[float32], transposeOut[float32],
+	moveRows[float32], transposeIn[float32], transposeOut[float32],
 	across[float32], down[float32],
 }
 

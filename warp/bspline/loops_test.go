@@ -103,6 +103,26 @@ func TestLoopsTranspose(t *testing.T) {
 	}
 }
 
+func TestLoopsMove(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for n := 1; n < 20; n++ {
+		stride, end := lanes+n%7, n%2 == 0
+		for _, strides := range [][2]int{{lanes, stride}, {stride, lanes}} {
+			size := func(stride int) int { return (n-1)*stride + lanes }
+			src := simdtest.Guarded[float32](t, size(strides[1]), end)
+			for i := range src {
+				src[i] = r.Float32()
+			}
+			want, got := simdtest.Guarded[float32](t, size(strides[0]), end), simdtest.Guarded[float32](t, size(strides[0]), end)
+			portable.move(want, strides[0], src, strides[1], n)
+			for _, level := range simd.Levels()[1:] {
+				variant(level).move(got, strides[0], src, strides[1], n)
+				compare(t, fmt.Sprint(level, ", ", n, " rows, strides ", strides), got, want)
+			}
+		}
+	}
+}
+
 func TestLoopsWeightedSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 9))
 	values := func(n int, end bool) []float32 {

@@ -8,6 +8,8 @@ package bspline
 #cgo nocallback call_causal
 #cgo noescape call_anticausal
 #cgo nocallback call_anticausal
+#cgo noescape call_move
+#cgo nocallback call_move
 #cgo noescape call_transpose_in
 #cgo nocallback call_transpose_in
 #cgo noescape call_transpose_out
@@ -27,6 +29,9 @@ static void call_causal(const bspline_kernels *k, float *pix, const float *carry
 }
 static void call_anticausal(const bspline_kernels *k, float *pix, const float *carry, float z, int64_t end) {
 	k->anticausal(pix, carry, z, end);
+}
+static void call_move(const bspline_kernels *k, float *dst, int64_t dst_stride, const float *src, int64_t src_stride, int64_t n) {
+	k->move(dst, dst_stride, src, src_stride, n);
 }
 static void call_transpose_in(const bspline_kernels *k, float *lanes, const float *rows, int64_t stride, int64_t n) {
 	k->transpose_in(lanes, rows, stride, n);
@@ -77,6 +82,9 @@ func variant(l simd.Level) loopTable {
 		},
 		startAnticausal: func(t *tile[float32, float32], z float32, n, count int) {
 			C.call_start_anticausal(k, floats(t.pix), carry(t), C.float(z), C.int64_t(n), C.int64_t(count))
+		},
+		move: func(dst []float32, dstStride int, src []float32, srcStride, n int) {
+			C.call_move(k, floats(dst), C.int64_t(dstStride), floats(src), C.int64_t(srcStride), C.int64_t(n))
 		},
 		transposeIn: func(d []float32, img frame.Image[float32], y, x0, x1 int) {
 			C.call_transpose_in(k, floats(d), floats(img.Pix[y*img.Stride+x0:]), C.int64_t(img.Stride), C.int64_t(x1-x0))

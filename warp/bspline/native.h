@@ -15,6 +15,8 @@ typedef struct {
 	// before the n samples after it.
 	void (*start_causal)(const float *pix, float *carry, float z, int64_t n, int64_t count);
 	void (*start_anticausal)(const float *pix, float *carry, float z, int64_t n, int64_t count);
+	// move copies n rows of 16 values.
+	void (*move)(float *dst, int64_t dst_stride, const float *src, int64_t src_stride, int64_t n);
 	// transpose_in and transpose_out move n columns of eight rows between a picture and eight lanes
 	// of a tile.
 	void (*transpose_in)(float *lanes, const float *rows, int64_t stride, int64_t n);

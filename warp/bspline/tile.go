@@ -38,14 +38,38 @@ func (t *tile[S, C]) end(r int) int { return min((r+1)*Region, t.length()) }
 func (t *tile[S, C]) samples(i0, i1 int) []S { return t.pix[i0*lanes : i1*lanes] }
 
 func (t *tile[S, C]) gatherColumns(img frame.Image[S], x, n, y0, y1 int) {
+	if n == lanes {
+		moveColumns(t.samples(y0, y1), lanes, img.Pix[y0*img.Stride+x:], img.Stride, y1-y0)
+		return
+	}
 	for y := y0; y < y1; y++ {
 		copy(t.samples(y, y+1), img.Row(y)[x:x+n])
 	}
 }
 
 func (t *tile[S, C]) scatterColumns(img frame.Image[S], x, n, y0, y1 int) {
+	if n == lanes {
+		moveColumns(img.Pix[y0*img.Stride+x:], img.Stride, t.samples(y0, y1), lanes, y1-y0)
+		return
+	}
 	for y := y0; y < y1; y++ {
 		copy(img.Row(y)[x:x+n], t.samples(y, y+1))
+	}
+}
+
+// moveColumns is moveRows by the loops in use.
+func moveColumns[S Float](dst []S, dstStride int, src []S, srcStride, n int) {
+	if dst, ok := any(dst).([]float32); ok {
+		loops.move(dst, dstStride, any(src).([]float32), srcStride, n)
+		return
+	}
+	moveRows(dst, dstStride, src, srcStride, n)
+}
+
+// moveRows copies n rows of lanes elements.
+func moveRows[S Float](dst []S, dstStride int, src []S, srcStride, n int) {
+	for i := range n {
+		copy(dst[i*dstStride:][:lanes], src[i*srcStride:][:lanes])
 	}
 }
 

@@ -1,19 +1,22 @@
 // The parts of render.h that depend on the type of samples, SAMPLE.
 
 // whole returns the sample at reading k, which lies on samples.
-static inline const SAMPLE *NAME(whole)(const warp_plane *p, const readings *r, int second, int k) {
-	return (const SAMPLE *)p->samples[second] + (int64_t)(r->y[second][k] >> 8) * p->sample_stride[second] + (r->x[second][k] >> 8);
+static inline const SAMPLE *NAME(whole)(const warp_plane *p, const readings *r, int k) {
+	int second = r->twice[k] & 1;
+	return (const SAMPLE *)p->samples[second] + (int64_t)(r->at[k] >> 16) * p->sample_stride[second] + (r->at[k] & 0xffff);
 }
 
-// EACH_READING runs its body for those of guesses [begin, end) that count.
-#define EACH_READING \
-	for (int k = begin; k < end; k++) \
-		for (int second = 0; second < 2; second++) { \
-			float weight = r->weight[second][k]; \
-			if (weight == 0) \
-				continue; \
-			int tap = r->tap[second][k]; \
-			const float *wx = s->taps + 4 * (tap >> 8 & 255), *wy = s->taps + 4 * (tap & 255);
+// between returns the coefficients of another one.
+static inline const float *NAME(between)(const warp_plane *p, const readings *r, int k) {
+	return p->coefficients[r->twice[k] & 1] + r->at[k];
+}
+
+// EACH_READING runs its body for those in [begin, end) of the list.
+#define EACH_READING(begin, end) \
+	for (int i = (begin); i < (end); i++) { \
+		int k = r->list[i], tap = r->tap[k], block = r->twice[k] >> 1; \
+		float weight = r->share[k] / r->total[block]; \
+		const float *wx = s->taps + 4 * (tap >> 8 & 255), *wy = s->taps + 4 * (tap & 255);
 #define END_READING }
 
 static inline void NAME(store)(const warp_plane *p, const geometry *g, const f32x4 *sums, int x, int y, float limit) {
@@ -62,11 +65,10 @@ static inline void NAME(store22)(const warp_plane *p, const geometry *g, const f
 		return;
 	}
 	SAMPLE *out = (SAMPLE *)p->dst + (int64_t)y * p->stride + x;
-	i32x4 v = rounded(*sum, limit);
-	out[0] = (SAMPLE)v[0];
-	out[1] = (SAMPLE)v[1];
-	out[p->stride] = (SAMPLE)v[2];
-	out[p->stride + 1] = (SAMPLE)v[3];
+	SAMPLE v[8];
+	NAME(narrow)(v, rounded(*sum, limit), rounded(*sum, limit));
+	memcpy(out, v, 2 * sizeof *v);
+	memcpy(out + p->stride, v + 2, 2 * sizeof *v);
 }
 
 static inline void NAME(store44)(const warp_plane *p, const geometry *g, const vectors *sums, int x, int y, float limit) {
@@ -77,6 +79,17 @@ static inline void NAME(store44)(const warp_plane *p, const geometry *g, const v
 		return;
 	}
 	SAMPLE *out = (SAMPLE *)p->dst + (int64_t)y * p->stride + x;
+#if defined(__AVX2__)
+	// In the lower half rows 0 and 2, in the upper one rows 1 and 3.
+	__m256i all = _mm256_packus_epi32(rounded_rows(sums[0], limit), rounded_rows(sums[1], limit));
+	if (sizeof(SAMPLE) == 1)
+		all = _mm256_packus_epi16(all, all);
+	SAMPLE v[2][16 / sizeof(SAMPLE)];
+	memcpy(v, &all, sizeof all);
+	for (int j = 0; j < 4; j++)
+		memcpy(out + j * p->stride, v[j & 1] + 2 * (j & 2), 4 * sizeof(SAMPLE));
+	return;
+#endif
 	for (int j = 0; j < 4; j += 2, out += 2 * p->stride) {
 		SAMPLE v[8];
 		NAME(narrow)(v, rounded(rows[j], limit), rounded(rows[j + 1], limit));
@@ -89,121 +102,132 @@ static inline void NAME(store1)(const warp_plane *p, float sum, int x, int y, fl
 	((SAMPLE *)p->dst)[(int64_t)y * p->stride + x] = (SAMPLE)rounded(all4(sum), limit)[0];
 }
 
-static inline void NAME(block11)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
-	float sum = 0;
-	for (int k = begin; k < end; k++) {
-		float v[2] = {0};
-		const float *wx[2], *wy[2];
-		int between[2];
-		for (int second = 0; second < 2; second++) {
-			int tap = r->tap[second][k];
-			wx[second] = s->taps + 4 * (tap >> 8 & 255);
-			wy[second] = s->taps + 4 * (tap & 255);
-			between[second] = tap != on_sample && r->weight[second][k] != 0;
-			if (tap == on_sample)
-				v[second] = (float)*NAME(whole)(p, r, second, k);
-		}
-		const float *first = p->coefficients[0] + r->at[0][k], *second = p->coefficients[1] + r->at[1][k];
-		if (between[0] & between[1])
-			one_of_each(first, second, g->stride, wx, wy, v);
-		else if (between[0])
-			v[0] = one(first, g->stride, wx[0], wy[0]);
-		else if (between[1])
-			v[1] = one(second, g->stride, wx[1], wy[1]);
-		if (r->weight[0][k] != 0)
-			sum += v[0] * r->weight[0][k];
-		if (r->weight[1][k] != 0)
-			sum += v[1] * r->weight[1][k];
-	}
-	NAME(store1)(p, sum, x, y, s->limit);
-}
+// The functions that follow set the samples of a tile's blocks, which begin at (x, y).
 
-// both11 is block11 for two planes.
-static inline void NAME(both11)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
-	const warp_plane *q = p + 1;
-	float sums[2] = {0};
-	EACH_READING
+static inline void NAME(tile11)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y) {
+	float sums[render_tile] = {0};
+	// Two readings at a time. The last one may stand beside itself.
+	for (int i = 0; i < r->count; i += 2) {
+		int count = i + 1 < r->count ? 2 : 1, between[2];
 		float v[2];
-		if (tap == on_sample) {
-			v[0] = (float)*NAME(whole)(p, r, second, k);
-			v[1] = (float)*NAME(whole)(q, r, second, k);
-		} else {
-			int64_t at = r->at[second][k];
-			one_of_both(p->coefficients[second] + at, q->coefficients[second] + at, g->stride, wx, wy, v);
+		const float *wx[2], *wy[2], *from[2];
+		for (int j = 0; j < 2; j++) {
+			int k = r->list[i + (j < count ? j : 0)], tap = r->tap[k];
+			wx[j] = s->taps + 4 * (tap >> 8 & 255);
+			wy[j] = s->taps + 4 * (tap & 255);
+			between[j] = tap != on_sample;
+			if (between[j])
+				from[j] = NAME(between)(p, r, k);
+			else
+				v[j] = (float)*NAME(whole)(p, r, k);
 		}
-		sums[0] += v[0] * weight;
-		sums[1] += v[1] * weight;
-	END_READING
-	NAME(store1)(p, sums[0], x, y, s->limit);
-	NAME(store1)(q, sums[1], x, y, s->limit);
+		if (between[0] & between[1])
+			one_of_each(from[0], from[1], g->stride, wx, wy, v);
+		else if (between[0])
+			v[0] = one(from[0], g->stride, wx[0], wy[0]);
+		else if (between[1])
+			v[1] = one(from[1], g->stride, wx[1], wy[1]);
+		for (int j = 0; j < count; j++) {
+			int k = r->list[i + j], block = r->twice[k] >> 1;
+			sums[block] += v[j] * (r->share[k] / r->total[block]);
+		}
+	}
+	for (int b = 0; b < r->blocks; b++)
+		NAME(store1)(p, sums[b], x + b, y, s->limit);
 }
 
-static inline void NAME(block22)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
-	f32x4 sum = all4(0);
-	EACH_READING
-		if (tap == on_sample) {
-			const SAMPLE *from = NAME(whole)(p, r, second, k), *below = from + p->sample_stride[second];
-			i32x4 v = {from[0], from[1], below[0], below[1]};
-			sum += __builtin_convertvector(v, f32x4) * weight;
-			continue;
-		}
-		sum += four(p->coefficients[second] + r->at[second][k], g->stride, wx, wy) * weight;
-	END_READING
-	NAME(store22)(p, g, &sum, x, y, s->limit);
-}
-
-// both22 is block22 for two planes.
-static inline void NAME(both22)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
+// both11 is tile11 for two planes.
+static inline void NAME(both11)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y) {
 	const warp_plane *q = p + 1;
-	f32x4 sums[2] = {all4(0), all4(0)};
-	EACH_READING
+	float sums[render_tile][2] = {{0}};
+	EACH_READING(0, r->count)
+		float v[2], *sum = sums[block];
 		if (tap == on_sample) {
-			for (int i = 0; i < 2; i++) {
-				const SAMPLE *from = NAME(whole)(p + i, r, second, k), *below = from + p[i].sample_stride[second];
-				i32x4 v = {from[0], from[1], below[0], below[1]};
-				sums[i] += __builtin_convertvector(v, f32x4) * weight;
-			}
-			continue;
+			v[0] = (float)*NAME(whole)(p, r, k);
+			v[1] = (float)*NAME(whole)(q, r, k);
+		} else {
+			one_of_both(NAME(between)(p, r, k), NAME(between)(q, r, k), g->stride, wx, wy, v);
 		}
-		int64_t at = r->at[second][k];
-		four_of_both(p->coefficients[second] + at, q->coefficients[second] + at, g->stride, wx, wy, weight, sums);
+		sum[0] += v[0] * weight;
+		sum[1] += v[1] * weight;
 	END_READING
-	NAME(store22)(p, g, &sums[0], x, y, s->limit);
-	NAME(store22)(q, g, &sums[1], x, y, s->limit);
+	for (int b = 0; b < r->blocks; b++) {
+		NAME(store1)(p, sums[b][0], x + b, y, s->limit);
+		NAME(store1)(q, sums[b][1], x + b, y, s->limit);
+	}
 }
 
-static inline void NAME(block44)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
-	vectors sums[square] = {{0}};
-	EACH_READING
-		if (tap == on_sample) {
-			const SAMPLE *from = NAME(whole)(p, r, second, k);
-			for (int j = 0; j < square; j++, from += lanes / 4 * p->sample_stride[second])
-				sums[j] += __builtin_convertvector(NAME(widen)(from, from + p->sample_stride[second]), vectors) * weight;
-			continue;
-		}
-		sixteen(p->coefficients[second] + r->at[second][k], g->stride, wx, wy, weight, sums);
-	END_READING
-	NAME(store44)(p, g, sums, x, y, s->limit);
+static inline f32x4 NAME(whole22)(const warp_plane *p, const readings *r, int k) {
+	const SAMPLE *from = NAME(whole)(p, r, k), *below = from + p->sample_stride[r->twice[k] & 1];
+	return __builtin_convertvector(((i32x4){from[0], from[1], below[0], below[1]}), f32x4);
 }
 
-// block is for other shapes.
-static inline void NAME(block)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int begin, int end, int x, int y) {
-	union {
-		float sum[most_block];
-		f32x4 vector[most_block / 4];
-	} all = {.vector = {{0}}};
-	EACH_READING
-		for (int j = 0; j < g->height; j++)
-			for (int i = 0; i < g->width; i++) {
-				float v;
-				if (tap == on_sample)
-					v = (float)NAME(whole)(p, r, second, k)[(int64_t)j * p->sample_stride[second] + i];
-				else
-					v = one(p->coefficients[second] + r->at[second][k] + j * g->stride + i, g->stride, wx, wy);
-				all.sum[j * g->width + i] += v * weight;
-			}
+static inline void NAME(tile22)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y) {
+	f32x4 sums[render_tile] = {{0}};
+	EACH_READING(0, r->count)
+		f32x4 v = tap == on_sample ? NAME(whole22)(p, r, k) : four(NAME(between)(p, r, k), g->stride, wx, wy);
+		sums[block] += v * weight;
 	END_READING
-	NAME(store)(p, g, all.vector, x, y, s->limit);
+	for (int b = 0; b < r->blocks; b++)
+		NAME(store22)(p, g, &sums[b], x + 2 * b, y, s->limit);
+}
+
+// both22 is tile22 for two planes.
+static inline void NAME(both22)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y) {
+	const warp_plane *q = p + 1;
+	f32x4 sums[render_tile][2] = {{{0}}};
+	EACH_READING(0, r->count)
+		f32x4 *sum = sums[block];
+		if (tap == on_sample) {
+			sum[0] += NAME(whole22)(p, r, k) * weight;
+			sum[1] += NAME(whole22)(q, r, k) * weight;
+		} else {
+			four_of_both(NAME(between)(p, r, k), NAME(between)(q, r, k), g->stride, wx, wy, weight, sum);
+		}
+	END_READING
+	for (int b = 0; b < r->blocks; b++) {
+		NAME(store22)(p, g, &sums[b][0], x + 2 * b, y, s->limit);
+		NAME(store22)(q, g, &sums[b][1], x + 2 * b, y, s->limit);
+	}
+}
+
+static inline void NAME(tile44)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y) {
+	vectors sums[render_tile][square] = {{{0}}};
+	EACH_READING(0, r->count)
+		vectors *sum = sums[block];
+		if (tap == on_sample) {
+			int64_t stride = p->sample_stride[r->twice[k] & 1];
+			const SAMPLE *from = NAME(whole)(p, r, k);
+			for (int j = 0; j < square; j++, from += lanes / 4 * stride)
+				sum[j] += __builtin_convertvector(NAME(widen)(from, from + stride), vectors) * weight;
+		} else {
+			sixteen(NAME(between)(p, r, k), g->stride, wx, wy, weight, sum);
+		}
+	END_READING
+	for (int b = 0; b < r->blocks; b++)
+		NAME(store44)(p, g, sums[b], x + 4 * b, y, s->limit);
+}
+
+// tile is for other shapes.
+static inline void NAME(tile)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y) {
+	for (int b = 0; b < r->blocks; b++) {
+		union {
+			float sum[most_block];
+			f32x4 vector[most_block / 4];
+		} all = {.vector = {{0}}};
+		EACH_READING(b > 0 ? r->end[b - 1] : 0, r->end[b])
+			for (int y = 0; y < g->height; y++)
+				for (int x = 0; x < g->width; x++) {
+					float v;
+					if (tap == on_sample)
+						v = (float)NAME(whole)(p, r, k)[(int64_t)y * p->sample_stride[r->twice[k] & 1] + x];
+					else
+						v = one(NAME(between)(p, r, k) + y * g->stride + x, g->stride, wx, wy);
+					all.sum[y * g->width + x] += v * weight;
+				}
+		END_READING
+		NAME(store)(p, g, all.vector, x + b * g->width, y, s->limit);
+	}
 }
 
 #undef EACH_READING
@@ -216,39 +240,31 @@ static inline void NAME(planes)(const warp_scene *s, const warp_plane *p, int pl
 	int step_x = g.sx > g.level ? 1 << (g.sx - g.level) : 1, step_y = g.sy > g.level ? 1 << (g.sy - g.level) : 1;
 	if (y & (step_y - 1))
 		return;
-	int row = y / step_y * g.height;
+	int row = y / step_y * g.height, left = x0 / step_x * g.width;
 	if (row >= p->height)
 		return;
 	readings r;
+	r.blocks = r.count = 0;
 	expand(s, p, &g, list, x0, row, &r);
 	if (x1 < s->width && list->count > 0)
 		for (int k = 0; k < planes; k++)
 			fetch_next(p + k, &g, &r, list->count - 1, render_tile / step_x * g.width);
-	for (int cell = x0; cell < x1; cell += step_x) {
-		int x = cell / step_x * g.width, begin = cell > x0 ? list->end[cell - x0 - 1] : 0, end = list->end[cell - x0];
-		if (x >= p->width)
-			break;
-		if (end - begin != 1)
-			divide(list, &r, begin, end);
-		int inside = 0;
-		for (int k = begin; k < end; k++)
-			inside |= r.inside[k];
-		if (!inside)
+	for (int cell = x0, x = left; cell < x1 && x < p->width; cell += step_x, x += g.width)
+		if (!append_block(list, cell > x0 ? list->end[cell - x0 - 1] : 0, list->end[cell - x0], &r))
 			mark(p, &g, x, row);
-		for (int k = 0; k < planes; k++)
-			if (g.width == 1 && g.height == 1 && k + 1 < planes)
-				NAME(both11)(s, p + k++, &g, &r, begin, end, x, row);
-			else if (g.width == 1 && g.height == 1)
-				NAME(block11)(s, p + k, &g, &r, begin, end, x, row);
-			else if (g.width == 2 && g.height == 2 && k + 1 < planes)
-				NAME(both22)(s, p + k++, &g, &r, begin, end, x, row);
-			else if (g.width == 2 && g.height == 2)
-				NAME(block22)(s, p + k, &g, &r, begin, end, x, row);
-			else if (g.width == 4 && g.height == 4)
-				NAME(block44)(s, p + k, &g, &r, begin, end, x, row);
-			else
-				NAME(block)(s, p + k, &g, &r, begin, end, x, row);
-	}
+	for (int k = 0; k < planes; k++)
+		if (g.width == 1 && g.height == 1 && k + 1 < planes)
+			NAME(both11)(s, p + k++, &g, &r, left, row);
+		else if (g.width == 1 && g.height == 1)
+			NAME(tile11)(s, p + k, &g, &r, left, row);
+		else if (g.width == 2 && g.height == 2 && k + 1 < planes)
+			NAME(both22)(s, p + k++, &g, &r, left, row);
+		else if (g.width == 2 && g.height == 2)
+			NAME(tile22)(s, p + k, &g, &r, left, row);
+		else if (g.width == 4 && g.height == 4)
+			NAME(tile44)(s, p + k, &g, &r, left, row);
+		else
+			NAME(tile)(s, p + k, &g, &r, left, row);
 }
 
 // render renders all planes, tile by tile.

@@ -224,10 +224,11 @@ static void share(warp_shares s, int y0, int y1) {
 			for (int l = 0; l < n; l++) {
 				uint16_t *out = s.weight[l] + row;
 				const int32_t *e = energy[l];
-				for (int i = skip; i < end; i++) {
-					int d = e[i] - least[i];
-					out[i] = d < s.likelihood_length ? s.likelihood[d] : 0;
-				}
+				uint16_t at[choice_tile];
+				for (int i = 0; i < choice_tile; i++)
+					at[i] = (uint16_t)lesser1(e[i] - least[i], s.likelihood_length - 1); // the last one is 0
+				for (int i = skip; i < end; i++)
+					out[i] = s.likelihood[at[i]];
 			}
 		}
 	}

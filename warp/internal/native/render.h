@@ -30,14 +30,19 @@ static inline geometry geometry_of(const warp_scene *s, const warp_plane *p) {
 	return g;
 }
 
-// readings are those of the guesses in both neighbours.
+// readings are those of the guesses, in the first neighbour, then in the second. Those that count of a
+// tile's blocks stand in turn in list; those of block i end at end[i].
+enum { most_readings = 2 * most_guesses };
 typedef struct {
-	int32_t x[2][most_guesses], y[2][most_guesses]; // 1/256 sample
-	int32_t at[2][most_guesses];                    // the first of the coefficients
-	int32_t tap[2][most_guesses];                   // both fractions, or on_sample, where the spline equals the sample
-	float share[2][most_guesses], weight[2][most_guesses];
+	int32_t at[most_readings];  // the first of the coefficients; on a sample, its row and its column, 16 bits each
+	int32_t tap[most_readings]; // both fractions, or on_sample, where the spline equals the sample
+	int32_t twice[most_readings]; // the block's number in the tile, twice, and 1 for the second neighbour
+	float share[most_readings];
 	int32_t parts[most_guesses];  // of a guess's share
 	int32_t inside[most_guesses]; // whether a reading lies inside its picture
+	uint16_t list[most_readings];
+	int32_t end[render_tile], count, blocks;
+	float total[render_tile]; // of a block's shares
 } readings;
 
 enum { on_sample = -1 };
@@ -51,22 +56,25 @@ static inline void place(const warp_plane *p, const geometry *g, ints x, ints y,
 	fy &= (iy >= 1 - margin) & (iy <= g->last_y);
 	ix = lesser(greater(ix, all(1 - margin)), all(g->last_x));
 	iy = lesser(greater(iy, all(1 - margin)), all(g->last_y));
-	store_ints(at, (iy + (margin - 1)) * (int32_t)g->stride + ix + (margin - 1));
+	store_ints(at, choose(whole, iy << 16 | ix, (iy + (margin - 1)) * (int32_t)g->stride + ix + (margin - 1)));
 	store_ints(tap, (fx << 8 | fy) | whole);
 }
 
 // expand turns the motions of a tile's pixels, whose samples are those from x0 on of a row,
-// into readings. A pixel with one guess has its weights, too: products and sums of a share
-// and the parts are exact before they are rounded.
+// into readings.
 static inline void expand(const warp_scene *s, const warp_plane *p, const geometry *g, const guesses *list, int x0, int row, readings *r) {
 	int across = g->sx - g->level, down = g->sy - g->level;
 	for (int i = 0; i < list->count; i += lanes) {
 		uints cell = (uint32_t)x0 + (uints)load(list->cell + i), block = across > 0 ? cell >> across : cell << -across;
-		uints px = (block << 8) - travel(load(list->bend_x + i), phase_one, across);
-		uints py = ((uint32_t)row << 8) - travel(load(list->bend_y + i), phase_one, down);
+		uints px = block << 8, py = (uints)all(row << 8);
+		if (s->bend) {
+			px -= travel(load(list->bend_x + i), phase_one, across);
+			py -= travel(load(list->bend_y + i), phase_one, down);
+		}
 		ints vx = load(list->x + i), vy = load(list->y + i), seen = load(list->seen + i);
 		ints both = seen == seen_in_both, parts = all(0), inside = all(0);
-		vectors share = __builtin_convertvector(load(list->share + i), vectors), shares[2];
+		ints twice = (load(list->cell + i) >> (across > 0 ? across : 0)) * 2;
+		vectors share = __builtin_convertvector(load(list->share + i), vectors);
 		for (int second = 0; second < 2; second++) {
 			int32_t part = second ? phase_one - s->phase : s->phase; // travelled; the other one counts
 			uints tx = travel(vx, part, across), ty = travel(vy, part, down);
@@ -76,44 +84,48 @@ static inline void expand(const warp_scene *s, const warp_plane *p, const geomet
 			counts *= choose(within, all(inside_factor), all(outside_factor));
 			parts += counts;
 			inside |= within & (counts > 0);
-			shares[second] = share * __builtin_convertvector(counts, vectors);
-			store_ints(r->x[second] + i, x);
-			store_ints(r->y[second] + i, y);
-			place(p, g, x, y, r->at[second] + i, r->tap[second] + i);
-		}
-		vectors total = share * __builtin_convertvector(parts, vectors);
-		for (int second = 0; second < 2; second++) {
-			vectors weight = shares[second] / total;
-			memcpy(r->share[second] + i, &shares[second], sizeof weight);
-			memcpy(r->weight[second] + i, &weight, sizeof weight);
+			vectors counted = share * __builtin_convertvector(counts, vectors);
+			int k = second * most_guesses + i;
+			memcpy(r->share + k, &counted, sizeof counted);
+			store_ints(r->twice + k, twice + second);
+			place(p, g, x, y, r->at + k, r->tap + k);
 		}
 		store_ints(r->parts + i, parts);
 		store_ints(r->inside + i, inside);
 	}
 }
 
-// fetch_next asks for the coefficients that the next tile reads if it moves as guess k does:
+// fetch_next asks for the coefficients that the next tile reads if it moves as a guess does:
 // the rows below those that the row of blocks above has read.
-static inline void fetch_next(const warp_plane *p, const geometry *g, const readings *r, int k, int samples) {
+static inline void fetch_next(const warp_plane *p, const geometry *g, const readings *r, int guess, int samples) {
 	enum { line = 64 / sizeof(float), above = 3 };
 	for (int second = 0; second < 2; second++) {
-		if (r->tap[second][k] == on_sample || r->weight[second][k] == 0)
+		int k = second * most_guesses + guess;
+		if (r->tap[k] == on_sample || r->share[k] == 0)
 			continue;
-		const float *from = p->coefficients[second] + r->at[second][k] + above * g->stride;
+		const float *from = p->coefficients[second] + r->at[k] + above * g->stride;
 		for (int j = 0; j < g->height; j++)
 			for (int i = 0; i < samples; i += line)
 				__builtin_prefetch(from + j * g->stride + i);
 	}
 }
 
-// divide sets the weights of a pixel with several guesses.
-static inline void divide(const guesses *list, readings *r, int begin, int end) {
+// append_block lists the readings that count of guesses [begin, end), those of the next block, and
+// reports whether one lies inside its picture.
+static inline int append_block(const guesses *g, int begin, int end, readings *r) {
 	int64_t total = 0;
-	for (int k = begin; k < end; k++)
-		total += (int64_t)list->share[k] * r->parts[k];
-	for (int second = 0; second < 2; second++)
-		for (int k = begin; k < end; k++)
-			r->weight[second][k] = r->share[second][k] / (float)total;
+	int inside = 0, n = r->count;
+	for (int k = begin; k < end; k++) {
+		total += (int64_t)g->share[k] * r->parts[k];
+		inside |= r->inside[k];
+		r->list[n] = (uint16_t)k;
+		n += g->seen[k] & seen_in_first;
+		r->list[n] = (uint16_t)(most_guesses + k);
+		n += g->seen[k] >> 1;
+	}
+	r->total[r->blocks] = (float)total;
+	r->end[r->blocks++] = r->count = n;
+	return inside;
 }
 
 // across returns the sums along x of the rows at r, one in each lane.
@@ -128,6 +140,7 @@ static inline f32x4 across(const float *r, int64_t stride, const float *wx) {
 
 #if defined(__AVX2__)
 // both_rows returns four values of each of two rows.
+static inline __m256 twice(const float *p) { return _mm256_broadcast_ps((const __m128 *)p); }
 static inline __m256 both_rows(const float *p, const float *q) { return _mm256_set_m128(_mm_loadu_ps(q), _mm_loadu_ps(p)); }
 #endif
 
@@ -243,7 +256,7 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 		const float *q = p + stride;
 		r[j] = both_rows(p, q) * wx[0] + both_rows(p + 1, q + 1) * wx[1] + both_rows(p + 2, q + 2) * wx[2] + both_rows(p + 3, q + 3) * wx[3];
 	}
-	r[3] = _mm256_castps128_ps256((__m128)(load4(p) * wx[0] + load4(p + 1) * wx[1] + load4(p + 2) * wx[2] + load4(p + 3) * wx[3]));
+	r[3] = twice(p) * wx[0] + twice(p + 1) * wx[1] + twice(p + 2) * wx[2] + twice(p + 3) * wx[3];
 	__m256 odd[3]; // of rows 1 and 2, 3 and 4, 5 and 6
 	for (int j = 0; j < 3; j++)
 		odd[j] = _mm256_permute2f128_ps(r[j], r[j + 1], 0x21);
@@ -261,6 +274,14 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 #endif
 
 static inline i32x4 rounded(f32x4 v, float limit) { return __builtin_convertvector(bounded(v + 0.5f, limit), i32x4); }
+
+#if defined(__AVX2__)
+// rounded_rows is rounded for two rows of four.
+static inline __m256i rounded_rows(vectors v, float limit) {
+	__m256 sum = (__m256)(v + 0.5f);
+	return _mm256_cvttps_epi32(_mm256_min_ps(_mm256_max_ps(sum, _mm256_setzero_ps()), _mm256_set1_ps(limit)));
+}
+#endif
 
 static inline void mark(const warp_plane *p, const geometry *g, int x, int y) {
 	for (int j = 0; j < g->height && y + j < p->height; j++)

@@ -110,6 +110,48 @@ static inline int32_t mean_of(int64_t sum, uint64_t weight) {
 	return (int32_t)(((int64_t)magnitude ^ sign) - sign);
 }
 
+#if defined(__AVX2__)
+// small_double converts numbers below 2^52.
+static inline __m256d small_double(__m256i v) {
+	const __m256d bits52 = _mm256_set1_pd(0x1p52);
+	return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(v, _mm256_castpd_si256(bits52))), bits52);
+}
+
+// four_means returns the quotients of four sums by their weights, as mean_of does, where they are below 2^51.
+static inline __m128i four_means(__m256i sum, __m256i half, __m256d weight, __m256i *large) {
+	__m256i sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), sum);
+	__m256i magnitude = _mm256_add_epi64(_mm256_sub_epi64(_mm256_xor_si256(sum, sign), sign), half);
+	*large = _mm256_or_si256(*large, magnitude);
+	__m128i q = _mm256_cvttpd_epi32(_mm256_div_pd(small_double(magnitude), weight));
+	__m128i low = _mm256_castsi256_si128(sign), high = _mm256_extracti128_si256(sign, 1);
+	__m128i signs = _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(low), _mm_castsi128_ps(high), 0x88));
+	return _mm_sub_epi32(_mm_xor_si128(q, signs), signs);
+}
+
+// store_four does the work of store_vectors for four sums, or reports that it cannot.
+static inline int store_four(warp_vec *dst, uint8_t *mask, const warp_vector_sum *s, uint64_t least) {
+	const __m256i *from = (const __m256i *)s;
+	if (least > exact_limit)
+		return 0;
+	__m256i a = _mm256_loadu_si256(from), b = _mm256_loadu_si256(from + 1), c = _mm256_loadu_si256(from + 2), d = _mm256_loadu_si256(from + 3);
+	__m256i xw0 = _mm256_unpacklo_epi64(a, b), xw1 = _mm256_unpacklo_epi64(c, d);
+	__m256i y = _mm256_permute2x128_si256(_mm256_unpackhi_epi64(a, b), _mm256_unpackhi_epi64(c, d), 0x20);
+	__m256i x = _mm256_permute2x128_si256(xw0, xw1, 0x20), w = _mm256_permute2x128_si256(xw0, xw1, 0x31);
+	__m256i few = _mm256_cmpgt_epi64(_mm256_set1_epi64x((int64_t)least), w);
+	__m256i many = _mm256_cmpgt_epi64(w, _mm256_set1_epi64x((int64_t)exact_limit));
+	__m256i half = _mm256_srli_epi64(w, 1), large = _mm256_setzero_si256();
+	__m256d weight = small_double(w);
+	__m128i qx = four_means(x, half, weight, &large), qy = four_means(y, half, weight, &large);
+	large = _mm256_or_si256(_mm256_srli_epi64(large, 51), _mm256_srli_epi64(w, 51));
+	if (!_mm256_testz_si256(_mm256_or_si256(few, many), _mm256_set1_epi64x(-1)) || !_mm256_testz_si256(large, large))
+		return 0;
+	_mm_storeu_si128((__m128i *)dst, _mm_unpacklo_epi32(qx, qy));
+	_mm_storeu_si128((__m128i *)(dst + 2), _mm_unpackhi_epi32(qx, qy));
+	memset(mask, 0, 4);
+	return 1;
+}
+#endif
+
 // store_vectors divides as floats of 64 bits where they hold the dividends: an inexact
 // quotient is then never rounded up to an integer.
 static int store_vectors(warp_vec *dst, uint8_t *mask, const warp_vector_sum *sums, int n, uint64_t least) {
@@ -117,6 +159,12 @@ static int store_vectors(warp_vec *dst, uint8_t *mask, const warp_vector_sum *su
 	int exact = 1;
 	for (int i = 0; i < n; i++) {
 		const warp_vector_sum *s = &sums[i];
+#if defined(__AVX2__)
+		if (i + 4 <= n && store_four(dst + i, mask + i, s, least)) {
+			i += 3;
+			continue;
+		}
+#endif
 		if (s->weight < least) {
 			dst[i] = (warp_vec){0, 0};
 			mask[i] = 255;

@@ -113,23 +113,27 @@ func (d *detector) add(f *frame.Frame) error {
 // frames that are alike, and takes the run out of the window. If it finds none, it takes out the
 // first frame.
 func (d *detector) judge() {
+	step := distances(d.window[0].small, d.window[1].small)
 	for n := 2; n < len(d.window); n++ {
-		if d.spoils(n) {
+		if d.spoils(n, step) {
 			d.window = slices.Delete(d.window, 1, n)
 			return
 		}
 	}
-	d.moved = *distances(d.window[0].small, d.window[1].small)
+	d.moved = *step
 	d.window = slices.Delete(d.window, 0, 1)
 }
 
 // spoils records the frames between the window's first and its n-th as spoilt, if they are, and
-// reports whether they are.
-func (d *detector) spoils(n int) bool {
+// reports whether they are. step is how much the first of them differs from the frame before.
+func (d *detector) spoils(n int, step *distance) bool {
 	before, after := d.window[0].signature, d.window[n].signature
 	var scores []float64
-	for _, f := range d.window[1:n] {
-		s := strays(before, f.signature, after, &d.moved, d.rows)
+	for i, f := range d.window[1:n] {
+		if i > 0 {
+			step = distances(f.small, before.small)
+		}
+		s := strays(before, f.signature, after, step, &d.moved, d.rows)
 		if n == 2 {
 			d.shares[f.number] = s
 		}
@@ -284,7 +288,7 @@ func (d *detector) end(n int, f []*signature) {
 	if d.spoiltNear(n, endFrames-1) {
 		return
 	}
-	share := strays(f[1], f[0], f[2], distances(f[2].small, f[3].small), d.rows)
+	share := strays(f[1], f[0], f[2], distances(f[0].small, f[1].small), distances(f[2].small, f[3].small), d.rows)
 	if k := f[0].kind(f[1]); share >= endSpoilt && share < anotherAt && (k == Garbled || k == Flash) {
 		d.verdict[n] = Finding{Kind: k, Score: share}
 	}

@@ -27,7 +27,6 @@ type jumps struct {
 	estimator *dis.Estimator
 	last      frame.Image[uint8]
 	field     flow.Field
-	backward  flow.Field
 	window    []motion // up to each of the last frames
 	count     int      // frames so far
 	found     []jump
@@ -62,7 +61,7 @@ func (j *jumps) add(luma frame.Image[uint8]) error {
 	if j.count == 1 {
 		return nil
 	}
-	if err := j.estimator.Estimate(before, luma, &j.field, &j.backward, false); err != nil {
+	if err := j.estimator.Estimate(before, luma, &j.field, nil, false); err != nil {
 		return err
 	}
 	if j.window = append(j.window, cellMeans(j.field)); len(j.window) > jumpWindow {

@@ -126,16 +126,18 @@ const (
 //
 // fa is how much the cells of f differ from those of a, and moved how much those before a differed. It keeps a shaking
 // camera that comes back from counting.
-func strays(a, f, b *signature, fa, moved *distance, rows int) float64 {
+func strays(a, f, b *signature, fa, moved *distance, rows int) (share float64, strayed *[cellsY][cellsX]bool) {
 	n := 0
+	strayed = new([cellsY][cellsX]bool)
 	for y := range rows {
 		for x := range cellsX {
 			if off := fa[y][x]; off > odd && off > timesApart*moved[y][x] && f.apart(a, b, off, moved[y][x], x, y) || f.misses(a, b, x, y) {
+				strayed[y][x] = true
 				n++
 			}
 		}
 	}
-	return float64(n) / float64(cellsX*rows)
+	return float64(n) / float64(cellsX*rows), strayed
 }
 
 // apart reports whether the pixels of a cell, which differ from a's by off, stray.
@@ -240,22 +242,6 @@ func correlation(a, b *[cellsY][cellsX]uint8) float64 {
 		}
 	}
 	return (float64(sum)/(cellsX*cellsY) - ma*mb) / (sa * sb)
-}
-
-// difference returns the mean absolute difference of two pictures of equal size, in
-// grey levels.
-func difference(workers frame.Workers, a, b frame.Image[uint8]) float64 {
-	rows := make([]int, a.Height)
-	workers.Rows(a.Height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			rows[y] = rowDifference(a.Row(y), b.Row(y))
-		}
-	})
-	sum := 0
-	for _, v := range rows {
-		sum += v
-	}
-	return float64(sum) / float64(a.Width*a.Height)
 }
 
 // Rows of bytes are summed eight at a time: four of them in each of two words, which have 16 bits for each. A product with

@@ -183,6 +183,24 @@ func TestDirections(t *testing.T) {
 	}
 }
 
+// Exact: without rounds, forward alone is the forward flow of both.
+func TestForwardAlone(t *testing.T) {
+	a, b := scenes[0].pair(3, 91, 33)
+	e := open(t, Local(), 2)
+	want, _ := estimate(t, e, a, b)
+	want.Pix = slices.Clone(want.Pix)
+	var got flow.Field
+	if err := e.Estimate(a, b, &got, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Pix, want.Pix) {
+		t.Error("the flow differs from that of both directions")
+	}
+	if err := open(t, Default(), 1).Estimate(a, b, &got, nil, false); err == nil {
+		t.Error("rounds take one direction alone")
+	}
+}
+
 // Within 0.1 pixel away from the border, because the search is approximate.
 func TestShift(t *testing.T) {
 	const margin = 24

@@ -24,8 +24,8 @@ type Estimator struct {
 	pyramids [2][]uint8
 	patches  [2]turns[best]
 	dense    [2]turns[vector]
-	fields   [2]*flow.Field
-	halved   bool // whether the fields are to be halved
+	fields   [2]*flow.Field // the second is nil if it is not asked for
+	halved   bool           // whether the fields are to be halved
 
 	searches [2]search // on the current level
 	current
@@ -71,7 +71,8 @@ func (e *Estimator) Close() error {
 // Estimate sets forward to the flow from a to b and backward to the flow from b to a. The pictures
 // are 8-bit luma of one size, from 1x1 up to 32767 pixels in a side. Vectors are canonical. If
 // halved is set, Estimate halves the fields as flow.Halve does. It reuses the fields' memory; after
-// an error their contents are undefined.
+// an error their contents are undefined. Without Options.Rounds the directions know nothing of each
+// other, and backward may be nil, which halves the work.
 func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Field, halved bool) error {
 	if e.closed {
 		return errors.New("flow: dense inverse search: the estimator is closed")
@@ -84,7 +85,11 @@ func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Fi
 		width, height = (width+1)/2, (height+1)/2
 	}
 	forward.Resize(width, height)
-	backward.Resize(width, height)
+	if backward != nil {
+		backward.Resize(width, height)
+	} else if e.options.Rounds > 0 {
+		return errors.New("flow: dense inverse search: rounds need both directions")
+	}
 	e.pictures = [2]frame.Image[uint8]{a, b}
 	e.fields, e.halved = [2]*flow.Field{forward, backward}, halved
 	e.build()
@@ -96,11 +101,19 @@ func (e *Estimator) Estimate(a, b frame.Image[uint8], forward, backward *flow.Fi
 	return nil
 }
 
-// each runs a step: it calls do for rows 0 to rows-1 of each direction, several at once, and
-// returns after the last call.
-func (e *Estimator) each(rows int, do func(e *Estimator, direction, row int)) {
+// each runs a step: it calls do for rows 0 to rows-1 of each of so many directions, several at once,
+// and returns after the last call.
+func (e *Estimator) each(directions, rows int, do func(e *Estimator, direction, row int)) {
 	e.do, e.rows = do, rows
-	e.workers.Rows(2*rows, e.bands)
+	e.workers.Rows(directions*rows, e.bands)
+}
+
+// asked returns how many directions are asked for.
+func (e *Estimator) asked() int {
+	if e.fields[1] == nil {
+		return 1
+	}
+	return 2
 }
 
 // build sizes the memory and makes the pyramids.
@@ -116,9 +129,9 @@ func (e *Estimator) build() {
 	for e.level = range e.levels {
 		l := &e.levels[e.level]
 		if e.level == 0 {
-			e.each(l.height, (*Estimator).fill)
+			e.each(2, l.height, (*Estimator).fill)
 		} else {
-			e.each(l.height, (*Estimator).halve)
+			e.each(2, l.height, (*Estimator).halve)
 		}
 		for d := range 2 {
 			l.enclose(e.pyramids[d])
@@ -140,17 +153,17 @@ func (e *Estimator) estimateLevel() {
 	for d := range 2 {
 		e.searches[d] = search{&e.options, l, e.pyramids[d], e.pyramids[1-d]}
 	}
-	e.each(l.rows, (*Estimator).first)
+	e.each(e.asked(), l.rows, (*Estimator).first)
 	for range e.options.Rounds {
 		for d := range 2 {
 			e.patches[d].turn()
 		}
-		e.each(l.rows, (*Estimator).propagate)
+		e.each(e.asked(), l.rows, (*Estimator).propagate)
 	}
 	for d := range 2 {
 		e.dense[d].turn()
 	}
-	e.each((l.height+cellSize-1)/cellSize, (*Estimator).densify)
+	e.each(e.asked(), (l.height+cellSize-1)/cellSize, (*Estimator).densify)
 }
 
 func (e *Estimator) first(direction, row int) {

@@ -7,7 +7,6 @@ import (
 
 	"retime/frame"
 	"retime/pipeline/restore/parts"
-	"retime/warp"
 )
 
 // detector finds damage in frames that come in order.
@@ -24,22 +23,22 @@ type detector struct {
 	head, tail []*signature
 	limits     limits
 	parts      *parts.Detector // nil if damage to parts is not looked for
-	reduced    frame.Image[uint8]
-	rows       int // of cells that count
+	rows       int             // of cells that count
 }
 
 // history is what was measured of each frame.
 type history struct {
-	changes []float32 // mean difference to the frame before, in grey levels
-	coarse  []float32 // the same of much reduced pictures, if repeats with noise are looked for
-	flat    []bool    // whether it shows nothing, and therefore no motion
-	shares  []float64 // of the cells that stray
-	means   []float64 // of luma, in grey levels
+	motion []float32 // by how much the cells that change most exceed noise, in grey levels
+	noise  []float32 // the change that noise explains, in grey levels
+	flat   []bool    // whether it shows nothing, and therefore no motion
+	shares []float64 // of the cells that stray
+	means  []float64 // of luma, in grey levels
 }
 
 type numbered struct {
 	number int
 	*signature
+	step *distance // from the frame before; nil for the first frame
 }
 
 func newDetector(o *Options) (*detector, error) {
@@ -60,40 +59,24 @@ func newDetector(o *Options) (*detector, error) {
 
 func (d *detector) close() { d.jumps.close() }
 
-// coarseWidth bounds the width of the pictures in which noise hardly shows.
-const coarseWidth = 64
-
-// addCoarse measures the change to the next frame in a much reduced picture.
-func (d *detector) addCoarse(small frame.Image[uint8]) {
-	for small.Width > coarseWidth {
-		small = warp.Halve(small)
-	}
-	change := float32(0)
-	if len(d.coarse) > 0 {
-		change = float32(difference(frame.Workers{N: 1}, d.reduced, small))
-	}
-	d.coarse, d.reduced = append(d.coarse, change), small
-}
-
 // add takes the next frame.
 func (d *detector) add(f *frame.Frame) error {
 	now := luma(f)
-	change := float32(0)
-	if len(d.changes) > 0 {
-		change = float32(difference(d.workers, d.last, now))
-	}
 	if f.Damaged {
-		d.verdict[len(d.changes)] = Finding{Kind: DecodeError, Score: 1}
+		d.verdict[len(d.means)] = Finding{Kind: DecodeError, Score: 1}
 	}
 	l := newSignature(f, now)
-	d.window = append(d.window, numbered{len(d.changes), l})
-	d.flat = append(d.flat, l.flat())
-	if d.limits.noisy {
-		d.addCoarse(l.small)
+	var step *distance
+	if len(d.tail) > 0 {
+		step = distances(l.small, d.tail[len(d.tail)-1].small)
 	}
+	motion, noise := step.motion()
+	d.motion, d.noise = append(d.motion, motion), append(d.noise, noise)
+	d.window = append(d.window, numbered{len(d.means), l, step})
+	d.flat = append(d.flat, l.flat())
 	mean, _ := moments(&l.value[level])
 	d.shares, d.means = append(d.shares, 0), append(d.means, mean)
-	d.changes, d.last = append(d.changes, change), now
+	d.last = now
 	if len(d.window) == d.limit+2 {
 		d.judge()
 	}
@@ -113,35 +96,50 @@ func (d *detector) add(f *frame.Frame) error {
 // frames that are alike, and takes the run out of the window. If it finds none, it takes out the
 // first frame.
 func (d *detector) judge() {
+	step := d.window[1].step
+	if d.window[1].number > d.window[0].number+1 { // those between are out of the window
+		step = distances(d.window[0].small, d.window[1].small)
+	}
 	for n := 2; n < len(d.window); n++ {
-		if d.spoils(n) {
+		if d.spoils(n, step) {
 			d.window = slices.Delete(d.window, 1, n)
 			return
 		}
 	}
-	d.moved = *distances(d.window[0].small, d.window[1].small)
+	d.moved = *step
 	d.window = slices.Delete(d.window, 0, 1)
 }
 
 // spoils records the frames between the window's first and its n-th as spoilt, if they are, and
-// reports whether they are.
-func (d *detector) spoils(n int) bool {
+// reports whether they are. step is how much the first of them differs from the frame before.
+func (d *detector) spoils(n int, step *distance) bool {
 	before, after := d.window[0].signature, d.window[n].signature
 	var scores []float64
-	for _, f := range d.window[1:n] {
-		s := strays(before, f.signature, after, &d.moved, d.rows)
+	var kinds []Kind
+	for i, f := range d.window[1:n] {
+		if i > 0 {
+			step = distances(f.small, before.small)
+		}
+		s, strayed := strays(before, f.signature, after, step, &d.moved, d.rows)
 		if n == 2 {
 			d.shares[f.number] = s
 		}
-		if s < d.limits.spoilt*float64(n)/2 { // a longer run needs better proof
+		limit := d.limits.spoilt * float64(n) / 2 // a longer run needs better proof
+		if s < limit {
 			return false
 		}
-		scores = append(scores, s)
+		kind := f.kind(before)
+		if kind == Garbled || kind == Flash {
+			if s, kind = secondLook(before, f.signature, after, strayed, d.rows); s < limit {
+				return false
+			}
+		}
+		scores, kinds = append(scores, s), append(kinds, kind)
 	}
 	for i, s := range scores {
 		f := d.window[1+i]
 		if d.verdict[f.number].Kind == "" {
-			d.verdict[f.number] = Finding{Kind: f.kind(before), Score: s}
+			d.verdict[f.number] = Finding{Kind: kinds[i], Score: s}
 		}
 	}
 	return true
@@ -156,12 +154,9 @@ func (d *detector) finish(stamps []int64) []Finding {
 	d.ends()
 	d.dropUsual()
 	d.repeats(barely, still, nearlyStill) // slow motion may precede repeats
-	if d.limits.noisy {
-		d.noisyRepeats()
-	}
 	found := d.areas()
 	first := len(found)
-	for n := range d.changes {
+	for n := range d.means {
 		f := d.verdict[n]
 		if f.Kind == "" {
 			continue
@@ -187,7 +182,7 @@ func (d *detector) dropUsual() {
 	var dropped []int
 	for n, f := range d.verdict {
 		if f.Kind == Garbled || f.Kind == Flash {
-			if usual := d.flicker(n); d.recurs(n) || usual >= unsteady && (f.Kind == Garbled && f.Score < plain || f.Kind == Flash && d.lit(n) < farBrighter*usual) {
+			if usual := d.flicker(n); d.recurs(n) || usual >= unsteady && (f.Score < plain || f.Kind == Flash && d.lit(n) < farBrighter*usual) {
 				dropped = append(dropped, n)
 			}
 		}
@@ -201,7 +196,7 @@ func (d *detector) dropUsual() {
 // farBrighter times that, and so much of a garbled frame is plain.
 const (
 	unsteady    = 2.5
-	farBrighter = 3
+	farBrighter = 4.2
 	plain       = 0.5
 )
 
@@ -217,19 +212,28 @@ func (d *detector) recurs(n int) bool {
 	return float64(alike) > max(d.limits.often*float64(to-from), 3)
 }
 
-// lit returns how far the mean luma of frame n is off that of the frames beside it.
+// lit returns how far the mean luma of frame n is off that of the nearest sound frames on either side.
 func (d *detector) lit(n int) float64 {
-	if n == 0 || n == len(d.means)-1 {
+	before, after := n-1, n+1
+	for before >= 0 && d.spoiltAt(before) {
+		before--
+	}
+	for after < len(d.means) && d.spoiltAt(after) {
+		after++
+	}
+	if before < 0 || after == len(d.means) {
 		return 0
 	}
-	return math.Abs(d.means[n] - (d.means[n-1]+d.means[n+1])/2)
+	return math.Abs(d.means[n] - (d.means[before]+d.means[after])/2)
 }
 
-// flicker returns the third quartile of lit around frame n.
+// flicker returns the third quartile of lit around frame n, black and white frames left out.
 func (d *detector) flicker(n int) float64 {
 	var all []float64
 	for k := max(n-usualIn, 1); k <= min(n+usualIn, len(d.means)-2); k++ {
-		all = append(all, d.lit(k))
+		if kind := d.verdict[k].Kind; kind != Black && kind != White {
+			all = append(all, d.lit(k))
+		}
 	}
 	if len(all) == 0 {
 		return 0
@@ -269,7 +273,7 @@ const (
 
 // ends records the first and the last frame as spoilt, if they are.
 func (d *detector) ends() {
-	last := len(d.changes) - 1
+	last := len(d.means) - 1
 	if last < 2*endFrames {
 		return
 	}
@@ -284,8 +288,12 @@ func (d *detector) end(n int, f []*signature) {
 	if d.spoiltNear(n, endFrames-1) {
 		return
 	}
-	share := strays(f[1], f[0], f[2], distances(f[2].small, f[3].small), d.rows)
-	if k := f[0].kind(f[1]); share >= endSpoilt && share < anotherAt && (k == Garbled || k == Flash) {
+	share, strayed := strays(f[1], f[0], f[2], distances(f[0].small, f[1].small), distances(f[2].small, f[3].small), d.rows)
+	k := f[0].kind(f[1])
+	if k == Garbled || k == Flash {
+		share, k = secondLook(f[1], f[0], f[2], strayed, d.rows)
+	}
+	if share >= endSpoilt && share < anotherAt && k != Black && k != White {
 		d.verdict[n] = Finding{Kind: k, Score: share}
 	}
 }
@@ -309,7 +317,7 @@ func (d *detector) jumped(stamps []int64) []Finding {
 		runs[i] = [2]int{j.number, j.number + 1}
 	}
 	for i, j := range d.jumps.found {
-		if d.spoiltNear(j.number, jumpWindow/2+1) || !evenly(stamps, j.number) || inCadence(runs, i, len(stamps)) {
+		if d.spoiltNear(j.number, jumpWindow/2+1) || !evenly(stamps, j.number) || inCadence(runs, i, len(stamps)) || !d.jumps.standsOut(j.number) {
 			continue
 		}
 		p := Place{Number: int64(j.number - 1)}

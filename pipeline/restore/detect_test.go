@@ -2,6 +2,8 @@ package restore
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,6 +65,35 @@ func brighten(p *scene.Picture) {
 	}
 }
 
+// grain adds noise of its own to a picture.
+func grain(p *scene.Picture) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for i, v := range p.Y {
+		p.Y[i] = uint8(min(max(float64(v)+4*random.NormFloat64(), 0), 255))
+	}
+}
+
+// shifted shifts a picture of the given width sideways, as a shaking hand does.
+func shifted(width, by int) func(*scene.Picture) {
+	return func(p *scene.Picture) {
+		for from := range slices.Chunk(p.Y, width) {
+			row := slices.Clone(from)
+			for x := range from {
+				from[x] = row[min(max(x-by, 0), width-1)]
+			}
+		}
+	}
+}
+
+// shine lights the left half of a picture of the given width.
+func shine(width int) func(*scene.Picture) {
+	return func(p *scene.Picture) {
+		for i, v := range p.Y {
+			p.Y[i] = uint8(min(float64(v)*(1.5+0.5*math.Cos(math.Pi*min(2*float64(i%width)/float64(width), 1))), 255))
+		}
+	}
+}
+
 // steady returns n times from 0 on.
 func steady(n int) []float64 {
 	times := make([]float64, n)
@@ -109,6 +140,17 @@ func TestDetect(t *testing.T) {
 		rising[i] = float64(i) * float64(i) / 20
 	}
 	type spoil = map[int]func(*scene.Picture)
+	shaky, lit := spoil{}, spoil{}
+	random := rand.New(rand.NewPCG(7, 8))
+	for i, at := 0, 0; i < 48; i++ {
+		if i != 20 && i != 30 { // the camera rests, the scene does not
+			at = random.IntN(9) - 4
+		}
+		shaky[i] = shifted(width, at)
+		if random.IntN(3) == 0 {
+			lit[i] = shine(width)
+		}
+	}
 	for _, c := range []struct {
 		name  string
 		times []float64
@@ -122,6 +164,11 @@ func TestDetect(t *testing.T) {
 		{"a flash", steady(48), spoil{9: brighten}, []string{"flash 9-9"}},
 		{"black too long", steady(48), spoil{20: fill(16), 21: fill(16), 22: fill(16), 23: fill(16), 24: fill(16), 25: fill(16), 26: fill(16)}, nil},
 		{"repeats", held(steady(48), 7, 20, 21, 33, 34, 35), nil, []string{"repeated 7-7", "repeated 20-21", "repeated 33-35"}},
+		{"repeats with noise", held(steady(48), 7, 20, 33), spoil{7: grain, 20: grain, 33: grain}, []string{"repeated 7-7", "repeated 20-20", "repeated 33-33"}},
+		{"a shaken frame", steady(48), spoil{20: shifted(width, 7)}, nil},
+		{"a shaking hand", steady(48), shaky, nil},
+		{"lit in part", steady(48), spoil{20: shine(width)}, []string{"flash 20-20"}},
+		{"lit again and again", steady(48), lit, nil},
 		{"on twos", twos, nil, nil},
 		{"a pause", pause, nil, nil},
 		{"2:3", pulldown, nil, nil},

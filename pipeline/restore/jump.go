@@ -27,10 +27,10 @@ type jumps struct {
 	estimator *dis.Estimator
 	last      frame.Image[uint8]
 	field     flow.Field
-	backward  flow.Field
 	window    []motion // up to each of the last frames
 	count     int      // frames so far
 	found     []jump
+	medians   []float32 // multiples of the motion around, by frame; 0 where too little is steady to tell
 }
 
 // jump is a frame before which others are missing.
@@ -57,12 +57,13 @@ func (j *jumps) add(luma frame.Image[uint8]) error {
 		luma = warp.Halve(luma)
 	}
 	j.count++
+	j.medians = append(j.medians, 0)
 	before := j.last
 	j.last = luma
 	if j.count == 1 {
 		return nil
 	}
-	if err := j.estimator.Estimate(before, luma, &j.field, &j.backward, false); err != nil {
+	if err := j.estimator.Estimate(before, luma, &j.field, nil, false); err != nil {
 		return err
 	}
 	if j.window = append(j.window, cellMeans(j.field)); len(j.window) > jumpWindow {
@@ -105,7 +106,35 @@ const (
 	jumpMost   = 4.5
 	jumpMoving = 0.3 // pixels of the reduced picture, at least
 	jumpSteady = 0.5 // of the motion, at most
+	jumpShare  = 0.7 // of the steady cells jump, at least
 )
+
+// A jump stands out if motion is steady in at least a fifth of the frames around, and no multiple in nine tenths of these: a
+// shaking hand makes jumps of its own.
+const (
+	jumpAround = 24 // frames on either side
+	jumpTells  = 5
+	jumpOdd    = 10
+	jumpUneven = 0.45
+)
+
+// standsOut reports whether motion around frame n is steady enough for a jump there to tell.
+func (j *jumps) standsOut(n int) bool {
+	asked, steady, odd := 0, 0, 0
+	for k := max(n-jumpAround, 0); k <= min(n+jumpAround, len(j.medians)-1); k++ {
+		if abs(k-n) < jumpWindow-1 {
+			continue
+		}
+		asked++
+		if m := j.medians[k]; m != 0 {
+			steady++
+			if m < 1-jumpUneven || m > 1+jumpUneven {
+				odd++
+			}
+		}
+	}
+	return jumpTells*steady >= asked && jumpOdd*odd <= steady
+}
 
 // judge records a jump in the window's middle.
 func (j *jumps) judge() {
@@ -120,13 +149,17 @@ func (j *jumps) judge() {
 		return
 	}
 	slices.Sort(factors)
+	number := j.count - 1 - jumpWindow/2
 	median := factors[len(factors)/2]
+	j.medians[number] = float32(median)
 	if median < jumpLeast || median > jumpMost {
 		return
 	}
 	first, _ := slices.BinarySearch(factors, jumpLeast)
 	share := float64(len(factors)-first) / float64(len(factors))
-	j.found = append(j.found, jump{j.count - 1 - jumpWindow/2, max(int(median+0.5)-1, 1), share})
+	if share >= jumpShare {
+		j.found = append(j.found, jump{number, max(int(median+0.5)-1, 1), share})
+	}
 }
 
 // steadyCell returns the mean of a cell's motions, if the cell is steady.

@@ -1,6 +1,9 @@
 package restore
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // A run of frames repeats the frame before it, in the midst of motion, if its frames change by much
 // less than the frames around them, if those change by at least moving grey levels, and if the
@@ -8,7 +11,10 @@ import "slices"
 // at once and reappear plainly.
 const (
 	nearby       = 24   // frames on either side to compare with
-	moving       = 0.2  // grey levels, at least
+	moving       = 3    // grey levels, at least
+	mostMoving   = 12   // cells
+	noiseSpread  = 1.4  // of how much the calmest tenth of the cells change at most
+	stopped      = 3    // grey levels, at most
 	barely       = 0.05 // of the usual change, at most
 	still        = 0.2  // of the usual change, at most
 	goingOn      = 0.7  // of the usual change, at least
@@ -17,26 +23,36 @@ const (
 	plainlyAhead = 1.2  // of the usual change, at least
 )
 
-// noisyRepeats records repeated frames with noise of their own: reduced pictures hardly show that.
-func (d *detector) noisyRepeats() {
-	fine := d.changes
-	d.changes = d.coarse
-	d.repeats(still, nearlyStill)
-	d.changes = fine
+// motion returns noise, which is alike everywhere, and by how much the cells that change most exceed it.
+func (d *distance) motion() (motion, noise float32) {
+	if d == nil {
+		return 0, 0
+	}
+	var all [cellsX * cellsY]float64
+	for y := range d {
+		copy(all[y*cellsX:], d[y][:])
+	}
+	slices.Sort(all[:])
+	sum := 0.0
+	for _, v := range all[len(all)-mostMoving:] {
+		sum += v
+	}
+	most, grain := sum/mostMoving, noiseSpread*all[len(all)/10]
+	return float32(math.Sqrt(max(most*most-grain*grain, 0))), float32(grain) // their squares add
 }
 
 // repeats records the repeated frames, which change by less than one of the shares of the usual change.
 func (d *detector) repeats(shares ...float32) {
 	var runs [][2]int // the first frame, and the one after the last
-	for n := 1; n < len(d.changes); {
+	for n := 1; n < len(d.motion); {
 		next := n + 1
 		for _, share := range shares {
 			end := n
-			for end < len(d.changes) && d.isStill(end, share) {
+			for end < len(d.motion) && d.isStill(end, share) {
 				end++
 			}
 			whole := n == 1 || !d.isStill(n-1, share)
-			if whole && end > n && end-n <= d.limit && end < len(d.changes) && d.skipsMotion(n, end) {
+			if whole && end > n && end-n <= d.limit && end < len(d.motion) && d.skipsMotion(n, end) {
 				runs = append(runs, [2]int{n, end})
 				next = end
 				break
@@ -45,15 +61,15 @@ func (d *detector) repeats(shares ...float32) {
 		n = next
 	}
 	for k, r := range runs {
-		if inCadence(runs, k, len(d.changes)) {
+		if inCadence(runs, k, len(d.motion)) {
 			continue
 		}
 		for n := r[0]; n < r[1]; n++ {
 			// Where light is unsteady, only a repeat without noise is one.
-			if d.verdict[n].Kind == Repeated || d.changes[n] >= barely*d.usual(n) && d.flicker(n) >= unsteady {
+			if d.verdict[n].Kind == Repeated || d.motion[n] >= barely*d.usual(n) && d.flicker(n) >= unsteady {
 				continue
 			}
-			d.verdict[n] = Finding{Kind: Repeated, Score: 1 - float64(d.changes[n]/d.usual(n))}
+			d.verdict[n] = Finding{Kind: Repeated, Score: 1 - float64(d.motion[n]/d.usual(n))}
 		}
 	}
 }
@@ -61,25 +77,32 @@ func (d *detector) repeats(shares ...float32) {
 // isStill reports whether frame n changes by less than share of the usual change.
 func (d *detector) isStill(n int, share float32) bool {
 	usual := d.usual(n)
-	return !d.flat[n] && !d.spoiltAt(n) && !d.spoiltAt(n-1) && usual >= moving && d.changes[n] < share*usual
+	return !d.flat[n] && !d.spoiltAt(n) && !d.spoiltAt(n-1) && usual >= moving && d.motion[n] < min(share*usual, stopped)
 }
 
 // skipsMotion reports whether the still frames from n up to end lack motion that their neighbours
 // have.
 func (d *detector) skipsMotion(n, end int) bool {
-	usual, most := d.usual(n), slices.Max(d.changes[n:end])
+	usual, most := d.usual(n), slices.Max(d.motion[n:end])
+	beside := d.motion[end]
+	if n > 1 {
+		beside = max(beside, d.motion[n-1])
+	}
+	if most >= still*beside || beside <= 2*d.noise[n] {
+		return false // slow motion, or less than noise hides
+	}
 	if d.spoiltAt(end) {
 		return most < still*usual
 	}
 	ahead := usual
 	if n > 1 && most < barely*usual {
-		ahead = min(usual, d.changes[n-1])
+		ahead = min(usual, d.motion[n-1])
 	}
-	if most < still*usual && d.changes[end] >= goingOn*ahead {
+	if most < still*usual && d.motion[end] >= goingOn*ahead {
 		return true
 	}
-	stops := n > 1 && !d.spoiltAt(n-2) && d.changes[n] <= stopping*d.changes[n-1]
-	return stops && d.changes[end] >= plainlyAhead*usual
+	stops := n > 1 && !d.spoiltAt(n-2) && d.motion[n] <= stopping*d.motion[n-1]
+	return stops && d.motion[end] >= plainlyAhead*usual
 }
 
 func (d *detector) spoiltAt(n int) bool {
@@ -92,9 +115,9 @@ func (d *detector) spoiltAt(n int) bool {
 func (d *detector) usual(n int) float32 {
 	var near [2*nearby + 1]float32
 	k := 0
-	for i := max(n-nearby, 1); i <= min(n+nearby, len(d.changes)-1); i++ {
+	for i := max(n-nearby, 1); i <= min(n+nearby, len(d.motion)-1); i++ {
 		if !d.spoiltAt(i) && !d.spoiltAt(i-1) {
-			near[k] = d.changes[i]
+			near[k] = d.motion[i]
 			k++
 		}
 	}

@@ -9,8 +9,10 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/restore/fields"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
+	"retime/pipeline/timeline"
 )
 
 // Preview makes frames of a restoration one by one, without writing any. One goroutine at a time uses it.
@@ -56,6 +58,9 @@ func (p *Preview) Video() media.Video { return p.clip.Source.Video() }
 // Frames is how many frames the input has.
 func (p *Preview) Frames() int64 { return int64(len(p.scan.stamps)) }
 
+// Interlaced reports whether the input is restored as fields, which Source and Frame return woven.
+func (p *Preview) Interlaced() bool { return p.scan.fields != nil }
+
 // Resolve returns a finding with numbers for its places, and its time.
 func (p *Preview) Resolve(f Finding) (Finding, error) {
 	_, _, err := p.scan.span(&f)
@@ -76,49 +81,99 @@ func (p *Preview) Source(ctx context.Context, n int64) (f *frame.Frame, err erro
 }
 
 // Frame returns the frame of the output that stands for frame n of the input or, with inserted from 1 on, one of those
-// that are inserted after it, if all of damage is restored; with a reference, and with the sample values of Run.
+// that are inserted after it, if all of damage is restored; with a reference, and with the sample values of Run. Fields
+// are woven, as in the output.
 func (p *Preview) Frame(ctx context.Context, damage []Finding, n int64, inserted int) (*frame.Frame, error) {
-	if p.scan.fields != nil {
-		return nil, fault.New(fault.Usage, "the input is interlaced: made fields are not shown before they are restored")
-	}
 	scan := *p.scan
 	scan.findings = append([]Finding(nil), damage...)
 	plan, err := scan.planRepairs(&Options{MaxRun: p.max})
 	if err != nil {
 		return nil, err
 	}
-	r := &restoration{p.clip, &plan.repairs}
 	if err := plan.repairs.check(p.Video()); err != nil {
 		return nil, err
 	}
-	first, last := plan.repairs.widen(scan.stamps, int(n), int(n), margin+1)
-	before := func(n int) int64 { // number in the output
-		k := int64(n)
-		for _, t := range scan.stamps[:n] {
-			k += int64(plan.repairs.insert[t])
-		}
-		return k
-	}
-	base := before(first)
-	source, err := openRange(ctx, p.clip, scan.stamps, first, last)
+	e := p.excerpt(&scan, plan, n)
+	source, err := openRange(ctx, p.clip, scan.stamps, int(e.first), int(e.last))
 	if err != nil {
 		return nil, err
 	}
 	defer source.Close()
-	o := p.clip.Options
+	sink := &oneFrame{left: e.left + int64(inserted)}
+	if err := p.make(ctx, plan, e, source, sink); sink.frame == nil {
+		if err == nil {
+			err = fault.New(fault.Usage, "frame %d is not in the output", n)
+		}
+		return nil, err
+	}
+	return sink.frame, nil
+}
+
+// excerpt is the part of a restoration that has all that the picture of a frame depends on.
+type excerpt struct {
+	first, last int64 // frames of the input
+	left        int64 // frames of the output before the one in question
+	pictures    int64 // of the input before the excerpt
+	made        int64 // pictures of the output before the excerpt
+}
+
+func (p *Preview) excerpt(scan *inputScan, plan *repairPlan, n int64) excerpt {
+	var stamps []int64 // of the input's pictures
+	var frames []int64 // their frames
+	from, to := -1, -1 // the pictures of n
+	for k := range int64(len(scan.stamps)) {
+		for _, q := range scan.pictures(plan.repairs.weave, k) {
+			if k == n {
+				if to = len(stamps); from < 0 {
+					from = to
+				}
+			}
+			stamps, frames = append(stamps, q.stamp), append(frames, k)
+		}
+	}
+	from, to = plan.repairs.widen(stamps, from, to, margin+1)
+	e := excerpt{first: frames[from], last: frames[to]}
+	if plan.repairs.weave != nil {
+		e.first, e.last = max(e.first-fields.Reach, 0), min(e.last+fields.Reach, int64(len(scan.stamps))-1)
+	}
+	for i, stamp := range stamps {
+		split := int64(1)
+		if w := plan.repairs.weave; w != nil {
+			split = int64(len(scan.pictures(w, frames[i])))
+		}
+		inserts := int64(plan.repairs.insert[stamp])
+		if frames[i] < e.first {
+			e.pictures, e.made = e.pictures+1, e.made+1+inserts
+		} else if frames[i] < n {
+			e.left += inserts / split
+			if i == 0 || frames[i-1] != frames[i] {
+				e.left++
+			}
+		}
+	}
+	return e
+}
+
+// make passes the frames of an excerpt to sink, until it has enough.
+func (p *Preview) make(ctx context.Context, plan *repairPlan, e excerpt, source stages.Source, sink stages.Sink) error {
+	clip, timing := *p.clip, *p.clip.Plan
+	clip.Plan = &timing
+	if w := plan.repairs.weave; w != nil {
+		pictures, weaver := fields.NewSource(source, w, clip.Options.Compute.Workers()), fields.NewSink(sink, w)
+		defer pictures.Close()
+		defer weaver.Close()
+		pictures.CountFrom(e.first)
+		weaver.CountFrom(e.first)
+		timing.Clock = timeline.NewStatedClock(fields.Video(clip.Source.Video()))
+		source, sink = pictures, weaver
+	}
+	r := &restoration{&clip, &plan.repairs}
+	o := clip.Options
 	o.Synthesis.Decisions = plan.decisions()
 	o.Hooks = pipeline.Hooks{Log: o.Hooks.Log}
-	sink := &oneFrame{left: before(int(n)) + int64(inserted) - base}
-	line := o.Line(p.clip.Plan, sink, p.synth)
-	line.CountFrom(int64(first))
-	err = line.RunSchedule(ctx, source, &p.clip.Plan.Passes[0], r.schedule(base), stages.Whole())
-	switch {
-	case sink.frame != nil:
-		return sink.frame, nil
-	case err == nil:
-		err = fault.New(fault.Usage, "frame %d is not in the output", n)
-	}
-	return nil, err
+	line := o.Line(&timing, sink, p.synth)
+	line.CountFrom(e.pictures)
+	return line.RunSchedule(ctx, source, &timing.Passes[0], r.schedule(e.made), stages.Whole())
 }
 
 // oneFrame is a sink that keeps one frame, the one that comes after left others, and then ends the line.

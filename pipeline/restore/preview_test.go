@@ -80,3 +80,37 @@ func TestListChoosesMethods(t *testing.T) {
 		t.Errorf("another method: %v", err)
 	}
 }
+
+// A preview of interlaced frames shows the woven frames that a restoration makes, bit for bit: of both fields, of
+// either, of regions, in either order, next to inserted frames and at the ends.
+func TestPreviewOfFields(t *testing.T) {
+	for _, order := range []string{"tff", "bff"} {
+		t.Run(order, func(t *testing.T) {
+			input := weaveScene(t, 26, order, pal, "drawbox=t=fill:c=black:enable='between(n,18,19)+eq(n,28)',", coding{"mkv", "ffv1", "yuv420p"})
+			found, err := ParseList(strings.NewReader("0.t black 1 0\n9 black\n12.t listed method=blend\n14.b black method=nearest\n" +
+				"15.t-16.t listed region=8,8,32,32\n20 gap 1 0.5 insert=2\n25 listed\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := options(t, input)
+			o.Damage = found
+			mustRun(t, o)
+			want, _ := readAll(t, o.Convert.Output.File)
+			p, err := OpenPreview(context.Background(), options(t, input))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			for _, c := range [][3]int{{0, 0, 0}, {1, 0, 1}, {6, 0, 6}, {9, 0, 9}, {12, 0, 12}, {14, 0, 14}, {15, 0, 15}, {16, 0, 16}, {20, 0, 20}, {20, 1, 21}, {20, 2, 22}, {21, 0, 23}, {25, 0, 27}} {
+				f, err := p.Frame(context.Background(), found, int64(c[0]), c[1])
+				if err != nil {
+					t.Fatalf("frame %d, inserted %d: %v", c[0], c[1], err)
+				}
+				if !frame.Equal(f, want[c[2]]) {
+					t.Errorf("frame %d, inserted %d, is not frame %d of the output: %.1f dB", c[0], c[1], c[2], psnr(f, want[c[2]]))
+				}
+				f.Release()
+			}
+		})
+	}
+}

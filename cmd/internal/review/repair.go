@@ -69,6 +69,7 @@ type repairState struct {
 	Kinds   []restore.Kind `json:"kinds"`
 	Command string         `json:"command"`
 	Frames  int64          `json:"frames"` // of the input
+	Woven   bool           `json:"woven"`  // the pictures are of two fields each
 	Undo    int            `json:"undo"`
 }
 
@@ -90,7 +91,7 @@ type repairShown struct {
 
 // state returns what the page shows. The caller holds mu.
 func (r *repairs) state() (repairState, error) {
-	s := repairState{Version: r.store.version, Items: []repairShown{}, Kinds: restore.Kinds(), Command: r.command(), Frames: r.preview.Frames(), Undo: len(r.store.undo)}
+	s := repairState{Version: r.store.version, Items: []repairShown{}, Kinds: restore.Kinds(), Command: r.command(), Frames: r.preview.Frames(), Woven: r.preview.Interlaced(), Undo: len(r.store.undo)}
 	for _, i := range r.store.items {
 		f, err := r.preview.Resolve(i.Finding)
 		if err != nil {

@@ -3,6 +3,7 @@ package review
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image/png"
@@ -108,9 +109,61 @@ func TestRepairList(t *testing.T) {
 // The page shows the frames that a restoration by the list makes.
 func TestRepairPictures(t *testing.T) {
 	r, s := damaged(t)
+	showsWhatIsMade(t, r, s, damageList, map[int]int{3: 0, 10: 2, 11: 2})
+	for _, query := range []string{"what=made&frame=20&index=0&inserted=0", "what=made&frame=1&index=9&inserted=0", "what=other&frame=1", "what=source&frame=-1"} {
+		if answer, err := http.Get(s.URL() + "picture?" + query); err != nil || answer.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %v, %v", query, answer, err)
+		} else {
+			answer.Body.Close()
+		}
+	}
+}
+
+const fieldList = "3.t black 0.98 0.12\n6 garbled 0.4 0.24\n7.b-8.b repeated 0.7 0.3 region=4,4,40,30\n"
+
+// wovenDamage serves a list of damage in interlaced frames.
+func wovenDamage(t *testing.T) (*Restoration, *Server) {
+	t.Helper()
+	dir := t.TempDir()
+	input := filepath.Join(dir, "woven.mkv")
+	cliptest.FFmpeg(t, "-i", cliptest.WriteScene(t, 96, 64, 24, 50, 1), "-vf", "format=yuv420p,tinterlace=interleave_top,setfield=tff", "-c:v", "ffv1", input)
+	r := &Restoration{List: filepath.Join(dir, "damage.txt"), Flags: []Flag{{"preset", "fast"}}}
+	r.Options.Convert = pipeline.Options{
+		Input: pipeline.Input{File: input}, Output: pipeline.Output{File: filepath.Join(dir, "out.mkv"), VideoCodec: "ffv1"},
+		Synthesis: pipeline.Synthesis{Preset: pipeline.Fast},
+	}
+	if err := os.WriteFile(r.List, []byte(fieldList), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return r, serve(t, Options{Restoration: r})
+}
+
+// Of interlaced frames, it shows the woven ones, also by another method than the list's first.
+func TestRepairPicturesOfFields(t *testing.T) {
+	r, s := wovenDamage(t)
+	showsWhatIsMade(t, r, s, fieldList, map[int]int{3: 0, 6: 1, 7: 2, 8: 2})
+	if err := s.repairs.store.do(&repairEdit{"method", 0, "nearest"}); err != nil {
+		t.Fatal(err)
+	}
+	r.Options.Convert.Output.Overwrite = true
+	showsWhatIsMade(t, r, s, strings.Replace(fieldList, "0.12", "0.12 method=nearest", 1), map[int]int{3: 0, 6: 1})
+	var now repairState
+	answer, err := http.Get(s.URL() + "repairs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(&now); err != nil || !now.Woven || now.Items[0].Field != restore.TopField || now.Items[2].Field != restore.BottomField {
+		t.Errorf("%v: the page gets %+v", err, now)
+	}
+}
+
+// showsWhatIsMade checks that frames are shown as a restoration by a list makes them; each has the index of its finding.
+func showsWhatIsMade(t *testing.T, r *Restoration, s *Server, list string, findings map[int]int) {
+	t.Helper()
 	o := r.Options
 	var err error
-	if o.Damage, err = restore.ParseList(strings.NewReader(damageList)); err != nil {
+	if o.Damage, err = restore.ParseList(strings.NewReader(list)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := restore.Run(context.Background(), o); err != nil {
@@ -126,8 +179,7 @@ func TestRepairPictures(t *testing.T) {
 		}
 		want = append(want, slices.Clone(m.Pix))
 	})
-	for _, n := range []int{3, 10, 11} {
-		index := map[int]int{3: 0, 10: 2, 11: 2}[n]
+	for n, index := range findings {
 		answer, err := http.Get(fmt.Sprintf("%spicture?what=made&frame=%d&index=%d&inserted=0", s.URL(), n, index))
 		if err != nil || answer.StatusCode != http.StatusOK {
 			t.Fatalf("frame %d: %v, %v", n, answer, err)
@@ -142,13 +194,6 @@ func TestRepairPictures(t *testing.T) {
 			if red, green, blue, _ := picture.At(x, y).RGBA(); byte(red>>8) != want[n][4*i] || byte(green>>8) != want[n][4*i+1] || byte(blue>>8) != want[n][4*i+2] {
 				t.Fatalf("frame %d differs from the output's at %d,%d", n, x, y)
 			}
-		}
-	}
-	for _, query := range []string{"what=made&frame=20&index=0&inserted=0", "what=made&frame=1&index=9&inserted=0", "what=other&frame=1", "what=source&frame=-1"} {
-		if answer, err := http.Get(s.URL() + "picture?" + query); err != nil || answer.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s: %v, %v", query, answer, err)
-		} else {
-			answer.Body.Close()
 		}
 	}
 }
@@ -197,6 +242,17 @@ func TestPageOfARestoration(t *testing.T) {
 	if command := js[string](t, ctx, `document.getElementById("command").textContent`); !strings.Contains(command, "retime restore") || !strings.Contains(command, "--list "+r.List) {
 		t.Errorf("the command is %q", command)
 	}
+}
+
+// The page names fields, and says that it shows them woven.
+func TestPageOfFields(t *testing.T) {
+	_, s := wovenDamage(t)
+	ctx := browser(t, s)
+	do(t, ctx, chromedp.Navigate(s.URL()))
+	until(t, ctx, `document.body.dataset.ready == "true" && document.getElementById("made").naturalWidth == 96`)
+	until(t, ctx, `document.getElementById("about").textContent.includes("frame 3, top field, black, accepted")`)
+	do(t, ctx, chromedp.KeyEvent("n"))
+	until(t, ctx, `document.getElementById("about").textContent.includes("frame 6, garbled, accepted") && document.getElementById("how").textContent == "Made, woven fields"`)
 }
 
 // axe-core finds no serious fault, and every control can be reached with Tab.

@@ -24,6 +24,9 @@ type Sink struct {
 // from. Call Close after use.
 func NewSink(to stages.Sink, w *Weave) *Sink { return &Sink{to: to, weave: w} }
 
+// CountFrom makes n the number, in the Weave, of the frame that is written next. It comes before the first WriteFrame.
+func (s *Sink) CountFrom(n int64) { s.next = n }
+
 // NewFrame returns a frame for a picture; see stages.Sink.
 func (s *Sink) NewFrame(like *frame.Frame) (*frame.Frame, error) { return s.to.NewFrame(like) }
 

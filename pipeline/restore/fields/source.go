@@ -23,12 +23,16 @@ type Source struct {
 	end    error          // the error that came after the last frame
 }
 
-// reach is how many frames before and after a frame its fields' pictures are made from.
-const reach = 2
+// Reach is how many frames before and after a frame its fields' pictures are made from.
+const Reach = 2
 
 // NewSource returns a source of the pictures of from that w asks for. Call Close after use.
 func NewSource(from stages.Source, w *Weave, workers frame.Workers) *Source {
-	v := from.Video()
+	return &Source{from: from, weave: w, workers: workers, video: Video(from.Video())}
+}
+
+// Video describes the pictures of the fields of v: their timestamps count half its unit.
+func Video(v timeline.Video) timeline.Video {
 	half, twice := big.NewRat(1, 2), big.NewRat(2, 1)
 	v.TimeBase = new(big.Rat).Mul(v.TimeBase, half)
 	v.FirstPTS, v.StreamPTS = 2*v.FirstPTS, 2*v.StreamPTS
@@ -42,13 +46,16 @@ func NewSource(from stages.Source, w *Weave, workers frame.Workers) *Source {
 		g.Rate, g.Mean = new(big.Rat).Mul(g.Rate, twice), new(big.Rat).Mul(g.Mean, twice)
 		v.Grid = &g
 	}
-	return &Source{from: from, weave: w, workers: workers, video: v}
+	return v
 }
+
+// CountFrom makes n the number, in the Weave, of the frame that is read next. It comes before the first Read.
+func (s *Source) CountFrom(n int64) { s.first, s.next = n, n }
 
 // Video describes the pictures.
 func (s *Source) Video() timeline.Video { return s.video }
 
-// Frames returns how many frames have been delivered.
+// Frames returns the number of the frame that is delivered next.
 func (s *Source) Frames() int64 { return s.next }
 
 // Read returns the next picture; see stages.Source.
@@ -56,7 +63,7 @@ func (s *Source) Read() (*frame.Frame, error) {
 	stamp, split := s.weave.Split[s.next]
 	ahead := s.next
 	if split {
-		ahead += reach
+		ahead += Reach
 	}
 	if err := s.fill(ahead); err != nil {
 		return nil, err
@@ -87,7 +94,7 @@ func (s *Source) pass(f *frame.Frame) {
 // fill reads as far as frame n, if there is one, and lets go of frames that nothing needs any more.
 // It returns the source's error if the next frame is not there.
 func (s *Source) fill(n int64) error {
-	for ; len(s.near) > 0 && s.first < s.next-reach; s.first++ {
+	for ; len(s.near) > 0 && s.first < s.next-Reach; s.first++ {
 		s.near[0].Release()
 		s.near = s.near[1:]
 	}

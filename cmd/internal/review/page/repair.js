@@ -45,7 +45,7 @@ function show() {
   if (!i) { $("about").textContent = "no finding"; return; }
   part = Math.min(part, count(i) - 1);
   const added = adds(i), n = added ? i.last : i.first + part;
-  $("about").textContent = `${added ? `${part + 1} of ${added} frames after frame ${i.last}` : `frame ${n}`}, ${i.kind}, ${said(i)}${i.region ? `, ${i.region.Width}x${i.region.Height} at ${i.region.X},${i.region.Y}` : ""}`;
+  $("about").textContent = `${added ? `${part + 1} of ${added} frames after frame ${i.last}` : `frame ${n}${i.field ? `, ${i.field} field` : ""}`}, ${i.kind}, ${said(i)}${i.region ? `, ${i.region.Width}x${i.region.Height} at ${i.region.X},${i.region.Y}` : ""}`;
   $("accept").setAttribute("aria-pressed", i.restored);
   $("reject").setAttribute("aria-pressed", i.rejected);
   $("kind").value = i.kind;
@@ -58,7 +58,7 @@ function show() {
   $("damaged").hidden = Boolean(added);
   if (!added) picture("source", `what=source&frame=${n}`);
   picture("made", `what=made&frame=${n}&index=${at}&inserted=${added ? part + 1 : 0}`);
-  $("how").textContent = i.rejected ? "As it would be made" : `Made${i.method ? `: ${$("method").selectedOptions[0].textContent}` : ""}`;
+  $("how").textContent = (i.rejected ? "As it would be made" : `Made${i.method ? `: ${$("method").selectedOptions[0].textContent}` : ""}`) + (state.woven ? ", woven fields" : "");
 }
 
 function go(k) {

@@ -59,3 +59,13 @@ func TestHeldFiles(t *testing.T) {
 		t.Error(stderr)
 	}
 }
+
+// Messages name files as users do, with one backslash for each.
+func TestMessagesNameFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{filepath.Join(dir, "none.mp4"), `\\?\` + filepath.Join(dir, "none.mp4")} {
+		if _, stderr, code := run(t, name, "-o", "out.nut"); code != int(fault.NoInput) || !strings.Contains(stderr, `"`+name+`"`) {
+			t.Errorf("exit code %d\n%s", code, stderr)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -198,7 +197,7 @@ func batchEvents(t *testing.T, kind string, quiet bool, look func(step int, out 
 	var clock stopwatch
 	var jobs []batch.Job
 	for _, name := range []string{"a", "b", "c", "d"} {
-		jobs = append(jobs, batch.Job{Input: name, Output: filepath.Join("out", name+"\x1b.mp4")})
+		jobs = append(jobs, batch.Job{Input: name, Output: "out/" + name + "\x1b.mp4"})
 	}
 	p, err := newBatchProgress(kind, quiet, jobs, &out)
 	if err != nil {

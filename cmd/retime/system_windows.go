@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"strings"
 
 	"golang.org/x/sys/windows"
 )
@@ -47,4 +49,12 @@ func openAddress(url string) error {
 		return err
 	}
 	return windows.ShellExecute(0, verb, file, nil, nil, windows.SW_SHOWNORMAL)
+}
+
+// quotes matches what Go's %q writes.
+var quotes = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// shown returns a message whose quotes hold names as users write them: Go's double each backslash.
+func shown(message string) string {
+	return quotes.ReplaceAllStringFunc(message, func(name string) string { return strings.ReplaceAll(name, `\\`, `\`) })
 }

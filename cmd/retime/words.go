@@ -81,7 +81,7 @@ func inFlags(words string, given *pflag.FlagSet) string {
 
 // said returns err's message in terms of flags, preferably ones in given, which may be nil.
 func said(err error, given *pflag.FlagSet) string {
-	return fault.Text(err, func(words string) string { return inFlags(words, given) })
+	return shown(fault.Text(err, func(words string) string { return inFlags(words, given) }))
 }
 
 // flagsError is an error of the library whose text is in terms of flags.

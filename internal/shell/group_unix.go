@@ -4,8 +4,15 @@ package shell
 
 import (
 	"os/exec"
+	"regexp"
+	"strings"
 	"syscall"
 )
+
+// plain matches words that need no quotes.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_./=:,%+@-]+$`)
+
+func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 func command(line string) *exec.Cmd {
 	c := exec.Command("/bin/sh", "-c", line)

@@ -4,10 +4,28 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
+
+// plain matches words that need no quotes; backslashes stand for themselves, but before a quote.
+var (
+	plain   = regexp.MustCompile(`^[A-Za-z0-9_./\\=:,%+@-]+$`)
+	slashes = regexp.MustCompile(`(\\*)("|$)`)
+)
+
+// quote quotes a word as programs take their command lines apart. What is between quotes stays as it
+// is for cmd.exe, too, but for what it takes for variables.
+func quote(word string) string {
+	return `"` + slashes.ReplaceAllStringFunc(word, func(end string) string {
+		if n := len(end) - 1; n >= 0 && end[n] == '"' {
+			return end[:n] + end[:n] + `\"`
+		}
+		return end + end
+	}) + `"`
+}
 
 // command has cmd.exe run line as it stands: /s takes off the outer quotes alone, and /d leaves out
 // what the registry would have it run before.

@@ -29,10 +29,15 @@ type File struct {
 const suffix = ".part"
 
 // Create opens a new file beside name, with the permissions of os.Create. If name exists,
-// it must be a regular file.
+// it must be a regular file that can be replaced.
 func Create(name string) (File, error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return File{}, &fs.PathError{Op: "create", Path: name, Err: errors.New("exists, and is not a regular file")}
+	if info, err := os.Stat(name); err == nil {
+		if err = replaceable(name, info); !info.Mode().IsRegular() {
+			err = errors.New("exists, and is not a regular file")
+		}
+		if err != nil {
+			return File{}, &fs.PathError{Op: "create", Path: name, Err: err}
+		}
 	}
 	f, forget, err := create(name, func(part string) (*os.File, error) {
 		f, err := createPart(part)

@@ -102,6 +102,12 @@ func Identity(_ string, info os.FileInfo) (device, inode uint64, ok bool) {
 	return uint64(s.Dev), s.Ino, true
 }
 
+// replaceable returns nil: a file can be replaced whatever others do with it.
+func replaceable(string, os.FileInfo) error { return nil }
+
+// StandardInput returns a name by which what standard input is read from can be opened again.
+func StandardInput() string { return "/dev/stdin" }
+
 // DiskFull reports whether err says that there is no space left for a file.
 func DiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)

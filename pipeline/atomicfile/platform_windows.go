@@ -177,6 +177,46 @@ func Identity(name string, info os.FileInfo) (device, inode uint64, ok bool) {
 	return uint64(d.VolumeSerialNumber), uint64(d.FileIndexHigh)<<32 | uint64(d.FileIndexLow), true
 }
 
+// replaceable returns why the file called name cannot be replaced, which would show only when that
+// is tried, at the end. info is what os.Stat says of it.
+func replaceable(name string, info os.FileInfo) error {
+	if info.Mode().Perm()&0o200 == 0 {
+		return errors.New("exists, and is read-only")
+	}
+	for range tries {
+		f, err := openFile(name, windows.DELETE, shareAll, windows.OPEN_EXISTING)
+		if err == nil {
+			return f.Close()
+		} else if !busy(err) {
+			return nil
+		}
+		time.Sleep(pause)
+	}
+	return errors.New("exists, and another program has it open")
+}
+
+// StandardInput returns a name by which what standard input is read from can be opened again, or
+// an empty one if it is not a file.
+func StandardInput() string {
+	h, err := windows.GetStdHandle(windows.STD_INPUT_HANDLE)
+	if err != nil {
+		return ""
+	}
+	if kind, err := windows.GetFileType(h); err != nil || kind != windows.FILE_TYPE_DISK {
+		return ""
+	}
+	name := make([]uint16, 1<<15)
+	n, err := windows.GetFinalPathNameByHandle(h, &name[0], uint32(len(name)), 0)
+	if err != nil || int(n) >= len(name) {
+		return ""
+	}
+	path := strings.TrimPrefix(windows.UTF16ToString(name[:n]), `\\?\`)
+	if share, ok := strings.CutPrefix(path, `UNC\`); ok {
+		return `\\` + share
+	}
+	return path
+}
+
 // DiskFull reports whether err says that there is no space left for a file.
 func DiskFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||

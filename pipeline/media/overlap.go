@@ -8,10 +8,6 @@ import (
 	"retime/pipeline/atomicfile"
 )
 
-// standardInput is the name under which standard input can be opened again. Windows has none,
-// and there retime does not tell whether it reads the file that it is to write.
-const standardInput = "/dev/stdin"
-
 // Overlap reports whether a and b, which are written, name a file together: one file by whatever
 // links, which need not exist, or one of the pictures of an image sequence that exist. Devices and
 // pipes, which hold nothing that could be overwritten, do not count.
@@ -33,7 +29,10 @@ func writtenTo(name string) []string {
 // "-" what standard input is.
 func filesOf(name string) (files []string) {
 	if name == "-" {
-		return []string{standardInput}
+		if name = atomicfile.StandardInput(); name == "" {
+			return nil
+		}
+		return []string{name}
 	}
 	list, _ := pictures(name) // opening the input reports the error
 	for _, p := range list {

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"retime/pipeline/atomicfile"
@@ -14,22 +13,18 @@ import (
 	"retime/pipeline/media"
 )
 
-// standardInput is a name by which standard input can be opened again.
-const standardInput = "/dev/stdin"
-
 // spool returns the name of a file that holds standard input and can be read twice. If
 // standard input is a pipe, spool copies it to a temporary file, which remove removes.
 func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), err error) {
-	if media.Seekable(standardInput) {
-		return standardInput, func() {}, nil
+	name = atomicfile.StandardInput()
+	if media.Seekable(name) {
+		return name, func() {}, nil
 	}
 	// Reads from a pipe can be interrupted only if it is opened again.
 	in := os.Stdin
-	if runtime.GOOS != "windows" { // where the name is a file's like any other
-		if again, err := os.Open(standardInput); err == nil {
-			defer again.Close()
-			in = again
-		}
+	if again, err := os.Open(name); err == nil {
+		defer again.Close()
+		in = again
 	}
 	part := filepath.Join(os.TempDir(), "retime-input")
 	_ = atomicfile.Sweep(part)

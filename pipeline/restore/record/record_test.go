@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"retime/internal/cliptest"
+	"retime/internal/shell"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/restore"
@@ -110,7 +111,7 @@ func TestRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			sum := sha256.Sum256([]byte(read(t, out)))
-			if !slices.Equal(r.Made, c.made) || r.Equal != c.equal || r.Output.SHA256 != hex.EncodeToString(sum[:]) || r.Command != "retime restore 'in file'" || len(r.Frames) != len(j.Entries) {
+			if !slices.Equal(r.Made, c.made) || r.Equal != c.equal || r.Output.SHA256 != hex.EncodeToString(sum[:]) || r.Command != shell.Join(j.Command) || len(r.Frames) != len(j.Entries) {
 				t.Errorf("%+v", r)
 			}
 			if len(c.changed) > 0 != (len(r.Changed) > 0) {

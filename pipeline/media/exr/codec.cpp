@@ -17,6 +17,7 @@
 #include <ImfMultiPartOutputFile.h>
 #include <ImfOutputPart.h>
 #include <ImfPartType.h>
+#include <OpenEXRConfig.h>
 
 using namespace OPENEXR_IMF_NAMESPACE;
 using IMATH_NAMESPACE::Box2i;
@@ -95,6 +96,8 @@ template <typename F> int guarded(char **why, F f)
 }
 
 } // namespace
+
+const char *retime_exr_version(void) { return OPENEXR_VERSION_STRING; }
 
 int retime_exr_decode(const uint8_t *file, size_t size, int part, uint8_t *planes, size_t planes_size, char **why)
 {

@@ -13,8 +13,8 @@ import (
 	"unsafe"
 )
 
-// Linked reports whether the program was built with OpenEXR.
-const Linked = true
+// Version returns the version of the OpenEXR that the program was built with, empty if with none.
+func Version() string { return C.GoString(C.retime_exr_version()) }
 
 func failure(code C.int, why *C.char) error {
 	if code == 0 {

@@ -10,6 +10,9 @@
 extern "C" {
 #endif
 
+// retime_exr_version returns OpenEXR's version.
+const char *retime_exr_version(void);
+
 // retime_exr_decode decodes a flat part of a file, with one sample for each pixel in each channel, at its
 // largest level. planes, of size bytes, receives the channels in the file's order, each without gaps.
 int retime_exr_decode(const uint8_t *file, size_t size, int part, uint8_t *planes, size_t planes_size, char **why);

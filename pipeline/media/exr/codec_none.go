@@ -2,8 +2,8 @@
 
 package exr
 
-// Linked reports whether the program was built with OpenEXR.
-const Linked = false
+// Version returns the version of the OpenEXR that the program was built with, empty if with none.
+func Version() string { return "" }
 
 func decode([]byte, int, []byte) error { return ErrUnsupported }
 

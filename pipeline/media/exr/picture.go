@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"math/big"
 	"slices"
 )
 
@@ -153,7 +154,7 @@ func planesOf(list []byte) (planes []Plane) {
 // Supported returns an error that wraps ErrUnsupported if Decode does not take such parts. Deep ones
 // among flat ones are left out.
 func Supported(parts []Part) error {
-	if !Linked {
+	if Version() == "" {
 		return fmt.Errorf("%w: this program was built without OpenEXR", ErrUnsupported)
 	}
 	if !slices.ContainsFunc(parts, func(p Part) bool { return !p.Deep }) {
@@ -266,4 +267,31 @@ func (p *Part) pack(to []byte) []byte {
 		}
 	}
 	return to
+}
+
+// SetRate sets the frame rate that the parts of a file state to rate, in place. Files that state none
+// stay as they are.
+func SetRate(file []byte, rate *big.Rat) {
+	if rate == nil || !rate.Num().IsInt64() || rate.Num().Int64() > math.MaxInt32 || rate.Denom().Int64() > math.MaxInt32 {
+		return
+	}
+	from := bytes.NewReader(file)
+	r := newReader(from)
+	several, err := r.start()
+	for more := true; more && err == nil; {
+		var list []attribute
+		list, err = r.attributes()
+		more = several && len(list) > 0
+	}
+	headers := file[:len(file)-from.Len()-r.Buffered()]
+	mark := []byte("framesPerSecond\x00rational\x00\x08\x00\x00\x00")
+	for {
+		i := bytes.Index(headers, mark)
+		if i < 0 || len(headers) < i+len(mark)+8 {
+			return
+		}
+		headers = headers[i+len(mark):]
+		binary.LittleEndian.PutUint32(headers, uint32(rate.Num().Int64()))
+		binary.LittleEndian.PutUint32(headers[4:], uint32(rate.Denom().Int64()))
+	}
 }

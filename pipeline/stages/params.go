@@ -27,7 +27,7 @@ type Params struct {
 	Decisions                []decision.Decision
 	DropRepeats              bool // leave out pictures that repeat the one before
 	Masks                    Masks
-	Coded                    bool // shutters average samples and not light
+	Light                    Light
 
 	// Open opens what makes the frames of a preset that decisions choose.
 	Open  func(preset motion.Preset) (synth.Synthesizer, error)

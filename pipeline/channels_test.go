@@ -79,12 +79,12 @@ func (s renderedScene) write(t *testing.T, name string, n int) {
 	}
 	data := file.Bytes()
 	data[bytes.Index(data, []byte("\x00id\x00\x02"))+4] = byte(exr.Uint)
-	parts, err := exr.Decode(data)
+	parts, err := exr.Decode(data, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	parts[0].Window = s.window
-	if data, err = exr.Encode(data, parts); err != nil {
+	if data, err = exr.Encode(data, parts, 0); err != nil {
 		t.Fatal(err)
 	}
 	box := []byte("displayWindow\x00box2i\x00\x10\x00\x00\x00")
@@ -139,7 +139,7 @@ func decodeEXR(t *testing.T, name string) (parts []exr.Part, file []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if parts, err = exr.Decode(file); err != nil {
+	if parts, err = exr.Decode(file, 0); err != nil {
 		t.Fatal(err)
 	}
 	return parts, file

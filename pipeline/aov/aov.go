@@ -135,7 +135,7 @@ func (c *Carrier) whole(f *shown, encoded []byte) ([]byte, error) {
 	if f.Shown >= 0 {
 		return slices.Clone(model.file), nil
 	}
-	colour, err := exr.Decode(encoded)
+	colour, err := exr.Decode(encoded, c.threads())
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +163,11 @@ func (c *Carrier) whole(f *shown, encoded []byte) ([]byte, error) {
 		}
 		parts[i] = c.part(&sides[0].parts[i], &sides[1].parts[i], of, display)
 	}
-	return exr.Encode(model.file, parts)
+	return exr.Encode(model.file, parts, c.threads())
 }
+
+// threads are those that OpenEXR has beside the caller's.
+func (c *Carrier) threads() int { return c.o.Workers.Count() - 1 }
 
 // source returns a picture of the input.
 func (c *Carrier) source(n int64) (*source, error) {
@@ -193,7 +196,7 @@ func (c *Carrier) source(n int64) (*source, error) {
 func (c *Carrier) decoded(n int64) (*source, error) {
 	s, err := c.source(n)
 	if err == nil && s.parts == nil {
-		if s.parts, err = exr.Decode(s.file); err != nil {
+		if s.parts, err = exr.Decode(s.file, c.threads()); err != nil {
 			err = fmt.Errorf("picture %d of the input: %w", n, err)
 		}
 	}
@@ -216,41 +219,68 @@ func (c *Carrier) part(a, b, colour *exr.Part, display image.Rectangle) exr.Part
 	if a.Deep {
 		return out
 	}
+	out.Planes = make([]exr.Plane, len(a.Planes))
 	for i := range a.Planes {
-		from := a.Planes[i]
-		p := exr.Plane{Name: from.Name, Type: from.Type, Sampled: from.Sampled, Bits: make([]uint32, out.Window.Dx()*out.Window.Dy())}
-		s := sampler{motion: &c.motion, at: display.Min, a: view{a, &a.Planes[i]}, b: view{b, &b.Planes[i]}}
-		c.o.Workers.Rows(out.Window.Dy(), func(y0, y1 int) {
-			for y := y0; y < y1; y++ {
-				row := p.Bits[y*out.Window.Dx():][:out.Window.Dx()]
-				s.row(row, out.Window.Min.X, out.Window.Min.Y+y)
-			}
-		})
-		if colour != nil && display.Size() == colour.Window.Size() {
-			c.colour(&p, out.Window, colour, display)
+		from := &a.Planes[i]
+		p := &out.Planes[i]
+		*p = exr.Plane{Name: from.Name, Type: from.Type, Sampled: from.Sampled, Bits: make([]uint32, out.Window.Dx()*out.Window.Dy())}
+		blends := Blends(from.Name, from.Type)
+		s := sampler{motion: &c.motion, at: display.Min, blends: blends, a: newView(a, from, blends), b: newView(b, &b.Planes[i], blends)}
+		f := filler{sampler: &s, to: p, window: out.Window}
+		if blends && colour != nil && display.Size() == colour.Window.Size() {
+			f.made(colour, display, c.o.Peak)
 		}
-		out.Planes = append(out.Planes, p)
+		c.o.Workers.Rows(out.Window.Dy(), f.rows)
 	}
 	return out
 }
 
-// colour puts the engine's samples of a channel into p, but where what is warped is beyond what the engine
-// holds.
-func (c *Carrier) colour(p *exr.Plane, window image.Rectangle, made *exr.Part, display image.Rectangle) {
-	k := slices.IndexFunc(made.Planes, func(q exr.Plane) bool { return q.Name == p.Name })
-	if k < 0 || p.Type == exr.Uint {
+// filler fills a channel of a made frame.
+type filler struct {
+	*sampler
+	to     *exr.Plane
+	window image.Rectangle // of the channel
+	// colour has the engine's samples in the display window; nil if it has none.
+	colour  *exr.Plane
+	display image.Rectangle
+	peak    float32 // the engine's
+	sure    bool    // nothing is beyond what the engine holds
+}
+
+// made gives the engine's samples to f, if there are any.
+func (f *filler) made(colour *exr.Part, display image.Rectangle, peak float32) {
+	k := slices.IndexFunc(colour.Planes, func(p exr.Plane) bool { return p.Name == f.to.Name })
+	if k < 0 {
 		return
 	}
-	peak := c.o.Peak
-	if p.Name == "A" {
+	if f.to.Name == "A" {
 		peak = 1
 	}
-	common := window.Intersect(display)
-	for y := common.Min.Y; y < common.Max.Y; y++ {
-		for x := common.Min.X; x < common.Max.X; x++ {
-			i := (y-window.Min.Y)*window.Dx() + x - window.Min.X
-			if v := p.Value(i); v >= 0 && v <= peak {
-				p.Set(i, made.Planes[k].Value((y-display.Min.Y)*display.Dx()+x-display.Min.X))
+	f.colour, f.display, f.peak = &colour.Planes[k], display, peak
+	f.sure = f.a.within(peak) && f.b.within(peak)
+}
+
+// rows fills rows y0 to y1-1. The engine's samples count but where what is warped is beyond what the engine
+// holds.
+func (f *filler) rows(y0, y1 int) {
+	width := f.window.Dx()
+	for y := y0; y < y1; y++ {
+		row, at := f.to.Bits[y*width:][:width], f.window.Min.Y+y
+		within := image.Rect(f.window.Min.X, at, f.window.Max.X, at+1).Intersect(f.display)
+		if f.colour == nil || within.Empty() {
+			f.row(row, f.window.Min.X, at)
+			continue
+		}
+		first, end := within.Min.X-f.window.Min.X, within.Max.X-f.window.Min.X
+		f.row(row[:first], f.window.Min.X, at)
+		f.row(row[end:], within.Max.X, at)
+		if !f.sure {
+			f.row(row[first:end], within.Min.X, at)
+		}
+		made := (at-f.display.Min.Y)*f.display.Dx() + within.Min.X - f.display.Min.X
+		for x := first; x < end; x++ {
+			if v := f.to.Value(y*width + x); f.sure || v >= 0 && v <= f.peak {
+				f.to.Set(y*width+x, f.colour.Value(made+x-first))
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func TestPartsAndTiles(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
-		parts, err := exr.Decode(made)
+		parts, err := exr.Decode(made, 0)
 		if err != nil || len(parts) != last+1 {
 			t.Fatalf("%s: %d parts, %v", kind, len(parts), err)
 		}

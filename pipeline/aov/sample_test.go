@@ -9,14 +9,14 @@ import (
 )
 
 // of returns a view of floats.
-func of(window, display image.Rectangle, value func(x, y int) float32) view {
+func of(window, display image.Rectangle, value func(x, y int) float32) *view {
 	p := &exr.Plane{Type: exr.Float, Bits: make([]uint32, window.Dx()*window.Dy())}
 	for y := window.Min.Y; y < window.Max.Y; y++ {
 		for x := window.Min.X; x < window.Max.X; x++ {
 			p.Set((y-window.Min.Y)*window.Dx()+x-window.Min.X, value(x, y))
 		}
 	}
-	return view{&exr.Part{Window: window, Display: display}, p}
+	return newView(&exr.Part{Window: window, Display: display}, p, true)
 }
 
 // A plane comes back from the cubic, samples come back exactly, and nothing overshoots.

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include <ImfMultiPartOutputFile.h>
 #include <ImfOutputPart.h>
 #include <ImfPartType.h>
+#include <ImfThreading.h>
 #include <OpenEXRConfig.h>
 
 using namespace OPENEXR_IMF_NAMESPACE;
@@ -28,21 +30,22 @@ namespace {
 class Source : public IStream
 {
 public:
-	Source(const uint8_t *data, size_t size) : IStream("memory"), data(data), size(size) {}
+	Source(const uint8_t *data, size_t size) : IStream("memory"), data(data), length(size) {}
 	bool read(char to[], int n) override
 	{
-		if (n < 0 || at > size || size_t(n) > size - at)
+		if (n < 0 || at > length || size_t(n) > length - at)
 			throw std::runtime_error("the file ends early");
 		std::memcpy(to, data + at, n);
 		at += n;
-		return at < size;
+		return at < length;
 	}
 	uint64_t tellg() override { return at; }
 	void seekg(uint64_t to) override { at = to; }
+	int64_t size() { return int64_t(length); } // which OpenEXR asks for from 3.3 on
 
 private:
 	const uint8_t *data;
-	size_t size;
+	size_t length;
 	uint64_t at = 0;
 };
 
@@ -81,6 +84,16 @@ FrameBuffer frame(const Header &h, const uint8_t *planes, size_t &size)
 	return all;
 }
 
+// shared returns threads, which OpenEXR keeps for all files.
+int shared(int threads)
+{
+	static std::mutex growing;
+	const std::lock_guard<std::mutex> lock(growing);
+	if (globalThreadCount() < threads)
+		setGlobalThreadCount(threads);
+	return threads;
+}
+
 // guarded returns 0, or 1 if f fails.
 template <typename F> int guarded(char **why, F f)
 {
@@ -99,11 +112,11 @@ template <typename F> int guarded(char **why, F f)
 
 const char *retime_exr_version(void) { return OPENEXR_VERSION_STRING; }
 
-int retime_exr_decode(const uint8_t *file, size_t size, int part, uint8_t *planes, size_t planes_size, char **why)
+int retime_exr_decode(const uint8_t *file, size_t size, int part, uint8_t *planes, size_t planes_size, int threads, char **why)
 {
 	return guarded(why, [&] {
 		Source source(file, size);
-		MultiPartInputFile in(source, 0, false);
+		MultiPartInputFile in(source, shared(threads), false);
 		InputPart p(in, part);
 		size_t taken;
 		const FrameBuffer all = frame(p.header(), planes, taken);
@@ -115,7 +128,7 @@ int retime_exr_decode(const uint8_t *file, size_t size, int part, uint8_t *plane
 }
 
 int retime_exr_encode(const uint8_t *model, size_t size, int parts, const int *which, const int32_t *windows,
-	const uint8_t *planes, const uint64_t *offsets, uint8_t **out, size_t *out_size, char **why)
+	const uint8_t *planes, const uint64_t *offsets, int threads, uint8_t **out, size_t *out_size, char **why)
 {
 	return guarded(why, [&] {
 		Source source(model, size);
@@ -133,7 +146,7 @@ int retime_exr_encode(const uint8_t *model, size_t size, int parts, const int *w
 		}
 		Sink sink;
 		{
-			MultiPartOutputFile file(sink, headers.data(), parts, false, 0);
+			MultiPartOutputFile file(sink, headers.data(), parts, false, shared(threads));
 			for (int i = 0; i < parts; i++) {
 				OutputPart p(file, i);
 				size_t taken;

@@ -67,7 +67,7 @@ func TestCodec(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "p.exr")
 	render(t, name, 37, 35)
 	model := read(t, name)
-	parts, err := Decode(model)
+	parts, err := Decode(model, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestCodec(t *testing.T) {
 	at := bytes.Index(model, compression) + len(compression)
 	for kind, want := range []string{"none", "run-length", "zip, individual", "zip, multi", "piz", "pxr24", "b44", "b44a", "dwa, small", "dwa, medium"} {
 		model[at] = byte(kind)
-		file, err := Encode(model, parts)
+		file, err := Encode(model, parts, 2)
 		if err != nil {
 			t.Errorf("%s: %v", want, err)
 			continue
@@ -103,7 +103,7 @@ func TestCodec(t *testing.T) {
 			}
 		}
 		tool(t, "exrinfo", "-v", name)
-		got, err := Decode(file)
+		got, err := Decode(file, 2)
 		if err != nil {
 			t.Errorf("%s: %v", want, err)
 			continue
@@ -131,7 +131,7 @@ func TestCodecOfTilesAndParts(t *testing.T) {
 	render(t, at("b.exr"), 9, 70)
 	want := map[string][]Part{}
 	for _, name := range []string{"a.exr", "b.exr"} {
-		parts, err := Decode(read(t, at(name)))
+		parts, err := Decode(read(t, at(name)), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,12 +140,12 @@ func TestCodecOfTilesAndParts(t *testing.T) {
 	tool(t, "exrmaketiled", "-o", "-t", "16", "8", "-z", "piz", at("a.exr"), at("tiles.exr"))
 	tool(t, "exrmaketiled", "-m", "-f", "id", at("a.exr"), at("levels.exr"))
 	for _, name := range []string{"tiles.exr", "levels.exr"} {
-		got, err := Decode(read(t, at(name)))
+		got, err := Decode(read(t, at(name)), 2)
 		if err != nil || !reflect.DeepEqual(got, want["a.exr"]) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		file, err := Encode(read(t, at(name)), got)
+		file, err := Encode(read(t, at(name)), got, 2)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -153,16 +153,16 @@ func TestCodecOfTilesAndParts(t *testing.T) {
 		if said := tool(t, "exrheader", at("lines.exr")); strings.Contains(said, "tile") || !strings.Contains(said, "shot") {
 			t.Errorf("%s as lines: %s", name, said)
 		}
-		if again, err := Decode(file); err != nil || !reflect.DeepEqual(again, got) {
+		if again, err := Decode(file, 2); err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("%s as lines: %v", name, err)
 		}
 	}
 	tool(t, "exrmultipart", "-combine", "-i", at("a.exr")+"::beauty", at("b.exr")+"::ids", "-o", at("both.exr"), "-override", "1")
-	parts, err := Decode(read(t, at("both.exr")))
+	parts, err := Decode(read(t, at("both.exr")), 2)
 	if err != nil || len(parts) != 2 || parts[0].Name != "beauty" || parts[1].Name != "ids" || !reflect.DeepEqual(parts[1].Planes, want["b.exr"][0].Planes) {
 		t.Fatalf("%d parts, %v", len(parts), err)
 	}
-	file, err := Encode(read(t, at("both.exr")), parts)
+	file, err := Encode(read(t, at("both.exr")), parts, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestCodecOfTilesAndParts(t *testing.T) {
 	if a, b := tool(t, "exrheader", at("both.exr")), tool(t, "exrheader", at("again.exr")); strings.ReplaceAll(a, "both", "again") != b {
 		t.Errorf("headers differ:\n%s\n%s", a, b)
 	}
-	if again, err := Decode(file); err != nil || !reflect.DeepEqual(again, parts) {
+	if again, err := Decode(file, 2); err != nil || !reflect.DeepEqual(again, parts) {
 		t.Errorf("parts: %v", err)
 	}
 }
@@ -182,13 +182,13 @@ func TestDecodeDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range file.Len() {
-		if _, err := Decode(file.Bytes()[:n]); err == nil {
+		if _, err := Decode(file.Bytes()[:n], 2); err == nil {
 			t.Fatalf("cut to %d of %d bytes: no error", n, file.Len())
 		}
 	}
 	few := bytes.Clone(file.Bytes())
 	few[bytes.Index(few, []byte("R\x00\x01"))+10] = 2 // columns to a sample
-	if _, err := Decode(few); !errors.Is(err, ErrUnsupported) {
+	if _, err := Decode(few, 2); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("fewer samples: %v", err)
 	}
 }
@@ -206,8 +206,8 @@ func FuzzDecode(f *testing.F) {
 				return
 			}
 		}
-		if parts, err := Decode(data); err == nil {
-			_, _ = Encode(data, parts)
+		if parts, err := Decode(data, 2); err == nil {
+			_, _ = Encode(data, parts, 2)
 		}
 	})
 }

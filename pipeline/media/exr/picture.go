@@ -173,8 +173,9 @@ func Supported(parts []Part) error {
 	return nil
 }
 
-// Decode returns the parts of a file, with the samples of those that are not deep.
-func Decode(file []byte) ([]Part, error) {
+// Decode returns the parts of a file, with the samples of those that are not deep. Further threads share in
+// the work; 0 for none.
+func Decode(file []byte, threads int) ([]Part, error) {
 	parts, err := Parts(file)
 	if err == nil {
 		err = Supported(parts)
@@ -188,7 +189,7 @@ func Decode(file []byte) ([]Part, error) {
 			continue
 		}
 		raw := make([]byte, p.bytes())
-		if err := decode(file, i, raw); err != nil {
+		if err := decode(file, i, raw, threads); err != nil {
 			return nil, fmt.Errorf("exr: part %d: %w", i, err)
 		}
 		p.unpack(raw)
@@ -198,8 +199,8 @@ func Decode(file []byte) ([]Part, error) {
 
 // Encode returns a file of parts that are not deep. Everything but their data windows and samples is that of
 // the parts of the same numbers in the file model: channels, compression and attributes. It has lines from
-// top to bottom, where model may have tiles.
-func Encode(model []byte, parts []Part) ([]byte, error) {
+// top to bottom, where model may have tiles. threads is as for Decode.
+func Encode(model []byte, parts []Part, threads int) ([]byte, error) {
 	var b bundle
 	for i := range parts {
 		if p := &parts[i]; !p.Deep {
@@ -209,7 +210,7 @@ func Encode(model []byte, parts []Part) ([]byte, error) {
 	if len(b.which) == 0 {
 		return nil, fmt.Errorf("exr: %w: no part but deep ones", ErrUnsupported)
 	}
-	file, err := b.encode(model)
+	file, err := b.encode(model, threads)
 	if err != nil {
 		return nil, fmt.Errorf("exr: %w", err)
 	}

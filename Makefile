@@ -4,12 +4,12 @@ GO       ?= go
 PREFIX   ?= /usr/local
 SUDO     := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# FFmpeg and OpenCV as the Debian or Ubuntu at hand has them; ffmpeg makes the tests' clips.
+# FFmpeg, OpenCV and OpenEXR as the Debian or Ubuntu at hand has them; ffmpeg makes the tests' clips.
 PACKAGES = gcc g++ pkg-config ffmpeg \
 	libavcodec-dev libavformat-dev libavfilter-dev libavdevice-dev \
-	libswscale-dev libswresample-dev libavutil-dev $(if $(OPENCV),libopencv-dev)
+	libswscale-dev libswresample-dev libavutil-dev $(if $(OPENCV),libopencv-dev) $(if $(OPENEXR),libopenexr-dev)
 
-# Tests run the example of docs/flow.md, and read vectors by OpenEXR's tools.
+# Tests run the example of docs/flow.md, and read and write pictures by OpenEXR's tools.
 TEST_PACKAGES := python3-minimal openexr
 
 # make test-page drives this browser.
@@ -35,10 +35,13 @@ DEMO     := build/demo-60fps.mp4
 # named here because OpenCV's video module loads them. A bare go build links everything
 # and works, too. All of this touches the link only: no target compiles GoCV again.
 #
-# make build TAGS=noopencv builds a program without OpenCV and its two estimators.
-comma  := ,
-TAGS   := customenv
-OPENCV := $(if $(filter noopencv,$(subst $(comma), ,$(TAGS))),,yes)
+# make build TAGS=noopencv builds a program without OpenCV and its two estimators. The tag openexr
+# links OpenEXR, by which sequences keep all channels.
+comma   := ,
+TAGS    := customenv,openexr
+WORDS   := $(subst $(comma), ,$(TAGS))
+OPENCV  := $(if $(filter noopencv,$(WORDS)),,yes)
+OPENEXR := $(filter openexr,$(WORDS))
 export GOFLAGS := $(GOFLAGS) -trimpath -tags=$(TAGS) \
 	-ldflags=-extldflags=-Wl,--gc-sections,--as-needed$(if $(OPENCV),$(comma)-lopencv_dnn$(comma)-lopencv_calib3d$(comma)-lopencv_features2d$(comma)-lopencv_flann)
 # With -trimpath the build cache gives go vet and the linter the output of cgo from whichever

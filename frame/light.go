@@ -14,6 +14,8 @@ type Light struct {
 	// Red and Blue are the weights KR and KB of red and blue in luma, in 1/10000, as ITU-T H.273
 	// defines them.
 	Red, Blue int64
+	// Floats is set if the samples are signals of PQ that stand for floating-point light.
+	Floats bool
 }
 
 // Gamma names a curve of SDR samples.

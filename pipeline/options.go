@@ -79,7 +79,8 @@ type Timing struct {
 	// ShutterSamples is how many moments a frame is the mean of, from 2 to timeline.MaxSamples; 0 for
 	// four for each source frame that the shutter covers, from 8 to 64.
 	ShutterSamples int
-	// Light is what a shutter averages; LinearLight by default.
+	// Light is what shutters and cross-fades average. By default, it is light for shutters, and for cross-fades
+	// of floats, as in OpenEXR, and samples for other cross-fades.
 	Light Light
 	// Audio describes what becomes of sound if the time changes; StretchAudio by default.
 	Audio media.Audio
@@ -274,7 +275,7 @@ const (
 // Light describes what is averaged.
 type Light string
 
-// The choices. LinearLight is also what an empty Light means.
+// The choices.
 const (
 	LinearLight Light = "linear" // light, by the curve that the input states
 	CodedLight  Light = "coded"  // samples as they are

@@ -28,6 +28,8 @@ type (
 	Progress = stages.Progress
 	// Record describes how one output frame was made.
 	Record = stages.Record
+	// Origin says where an output frame comes from.
+	Origin = stages.Origin
 	// Digest is the SHA-256 of a frame's size, sample format and samples.
 	Digest = stages.Digest
 	// Result counts what was read and written.
@@ -90,7 +92,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	}
 	defer clip.Close()
 	clip.LogRate()
-	if clip.Plan.Reopens() && !media.Seekable(o.Input.File) {
+	if _, numbered := clip.Source.Picture(0); clip.Plan.Reopens() && !numbered && !media.Seekable(o.Input.File) {
 		return nil, fault.New(fault.Usage, "Timing.Curve that does not play on from the start: input %q cannot be read again; give a file", o.Input.File)
 	}
 	s, err := opening.Wait()
@@ -98,7 +100,11 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer s.Close()
-	writer, err := media.Create(ctx, o.Output.File, clip.Source, clip.WriterOptions(s.Memory()))
+	writing := clip.WriterOptions(s.Memory())
+	if err := clip.keepChannels(&writing); err != nil {
+		return nil, err
+	}
+	writer, err := media.Create(ctx, o.Output.File, clip.Source, writing)
 	if err != nil {
 		return nil, err
 	}

@@ -38,9 +38,11 @@ func (o *Settled) LineParams() stages.Params {
 		},
 		SceneThreshold: *s.SceneThreshold, Scenes: s.Scenes, BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow,
 		Decisions: s.Decisions, DropRepeats: s.Duplicates == RetimeDuplicates, Masks: stages.Masks{Static: s.StaticMask, Mattes: o.mattes()},
-		Coded: o.Timing.Light == CodedLight, Open: o.withPreset, Hooks: o.Hooks,
+		Light: lights[o.Timing.Light], Open: o.withPreset, Hooks: o.Hooks,
 	}
 }
+
+var lights = map[Light]stages.Light{LinearLight: stages.LinearLight, CodedLight: stages.CodedLight}
 
 // withPreset opens what makes the frames of a preset.
 func (o *Settled) withPreset(preset Preset) (synth.Synthesizer, error) {

@@ -10,6 +10,7 @@ import (
 	"retime/frame/simd"
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media/exr"
 )
 
 func TestInfo(t *testing.T) {
@@ -23,6 +24,11 @@ func TestInfo(t *testing.T) {
 		modules["opencv4"] = "OpenCV"
 	} else {
 		wants = append(wants, "OpenCV: not in this build")
+	}
+	if exr.Version() != "" {
+		modules["OpenEXR"] = "OpenEXR"
+	} else {
+		wants = append(wants, "OpenEXR: not in this build")
 	}
 	for module, name := range modules {
 		version, err := exec.Command("pkg-config", "--modversion", module).Output()

@@ -14,6 +14,7 @@ import (
 	"retime/frame/simd"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/exr"
 )
 
 func newInfoCommand() *cobra.Command {
@@ -59,6 +60,11 @@ func info(w io.Writer, noCUDA error) {
 		fmt.Fprintf(w, "OpenCV %s\n", v)
 	} else {
 		fmt.Fprintf(w, "OpenCV: not in this build; --flow opencv-dis and farneback need it\n")
+	}
+	if v := exr.Version(); v != "" {
+		fmt.Fprintf(w, "OpenEXR %s\n", v)
+	} else {
+		fmt.Fprintf(w, "OpenEXR: not in this build; sequences of it keep colour and alpha alone\n")
 	}
 	fmt.Fprintf(w, "encoders\n")
 	for _, e := range encoders {

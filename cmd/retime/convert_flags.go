@@ -90,8 +90,8 @@ func (o *ConvertOptions) flags() []flag {
 			option: "Timing.ShutterPhase", verbs: conversions, Value: optional(&t.ShutterPhase, timeline.ParseShutterPhase)},
 		{name: "shutter-samples", arg: "N", usage: "moments of which a frame is the mean: 2 to 256, auto", heading: timeHeading,
 			option: "Timing.ShutterSamples", verbs: conversions, Value: parsed(&t.ShutterSamples, "auto", parseSamples)},
-		{name: "light", arg: "WHAT", usage: "what a shutter averages: linear (light), coded (samples) (default linear)\n" +
-			"The input states the curve between them; without a word, sRGB counts for RGB and BT.1886 for YUV.", heading: timeHeading,
+		{name: "light", arg: "WHAT", usage: "what shutters and cross-fades average: linear (light), coded (samples)\n" +
+			"By default, light for shutters, and for cross-fades of OpenEXR. The input states the curve between them; without a word, sRGB counts for RGB and BT.1886 for YUV.", heading: timeHeading,
 			option: "Timing.Light", verbs: conversions, values: []string{"linear", "coded"}, Value: word(&t.Light)},
 		{name: "audio", arg: "HOW", usage: "sound at another speed: stretch (at its pitch), keep, drop", heading: timeHeading, option: "Timing.Audio",
 			verbs: conversions, values: []string{"stretch", "keep", "drop"}, Value: word(&t.Audio)},

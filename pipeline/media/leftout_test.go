@@ -58,7 +58,7 @@ func TestWhatIsNotDecodedIsNamed(t *testing.T) {
 			return bytes.Replace(b, []byte("A\x00\x02\x00"), []byte("Z\x00\x02\x00"), 1)
 		})
 	}
-	if said := run(at("more%d.exr"), "p%d.exr", ""); !strings.Contains(said, "attributes of OpenEXR: camera") || !strings.Contains(said, "channels of OpenEXR: Z") || !strings.Contains(said, "data window of OpenEXR") {
+	if said := run(at("more%d.exr"), "p%d.exr", "exr"); !strings.Contains(said, "attributes of OpenEXR: camera") || !strings.Contains(said, "channels of OpenEXR: Z") || !strings.Contains(said, "data window of OpenEXR") {
 		t.Errorf("OpenEXR: said %q", said)
 	}
 

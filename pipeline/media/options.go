@@ -28,6 +28,9 @@ type WriterOptions struct {
 	// at Rate. Numerator and denominator must be below 2^31.
 	Unit *big.Rat
 	StreamOptions
+	// Complete turns the picture that the encoder has made of each frame, in order, into the one that is
+	// written, if it is not nil. It has what the decoder leaves out of the source.
+	Complete func(encoded []byte) ([]byte, error)
 	// Confine refuses files outside a directory, and containers and options of encoders
 	// that write further files.
 	Confine confine.Dir

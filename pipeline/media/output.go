@@ -167,6 +167,9 @@ func (o *Output) addStreams(v videoStream) error {
 	if err != nil {
 		return err
 	}
+	if o.opt.Complete == nil {
+		lost = append(lost, source.undecoded.lost...)
+	}
 	code, err := o.timecode()
 	if err != nil {
 		o.log.Warn("the timecode is left out", "timecode", source.Video.Timecode.Text, "because", err, "container", container.Name(output))
@@ -262,6 +265,27 @@ func (o *Output) write(p *astiav.Packet) error {
 	timebase.Shift(p, o.start)
 	p.SetStreamIndex(video.Index())
 	return o.muxer.Write(p)
+}
+
+// writePicture is write for a packet of the encoder's.
+func (o *Output) writePicture(p *astiav.Packet) error {
+	if o.opt.Complete == nil {
+		return o.write(p)
+	}
+	data, err := o.opt.Complete(p.Data())
+	if err != nil {
+		return o.muxer.cannot(err)
+	}
+	whole := astiav.AllocPacket()
+	defer whole.Free()
+	if err := whole.FromData(data); err != nil {
+		return o.muxer.cannot(err)
+	}
+	whole.SetPts(p.Pts())
+	whole.SetDts(p.Dts())
+	whole.SetDuration(p.Duration())
+	whole.SetFlags(p.Flags())
+	return o.write(whole)
 }
 
 // finish writes what is left, verifies the file if asked to, and gives it its name.

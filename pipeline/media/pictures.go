@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -87,6 +88,20 @@ func FirstNumber(output, input string) (n int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// Picture returns the name of the file with picture n of an image sequence, from 0 for the first that there
+// is, where missing numbers count; ok is false if there is none, or the input is no sequence.
+func (r *Reader) Picture(n int64) (name string, ok bool) {
+	list := r.demuxer.numbers.list
+	if len(list) == 0 {
+		return "", false
+	}
+	i, ok := slices.BinarySearchFunc(list, int64(list[0].number)+n, func(p picture, n int64) int { return cmp.Compare(int64(p.number), n) })
+	if !ok {
+		return "", false
+	}
+	return list[i].file, true
 }
 
 // flaw says why p cannot hold a picture, empty if it can. FFmpeg takes such a file for

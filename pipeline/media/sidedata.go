@@ -79,7 +79,6 @@ func describePictures(output *astiav.FormatContext, video *astiav.Stream, source
 	if a := source.Aspect; a.Num() > 0 && a.Num() != a.Den() && !container.HoldsAspect(output, video.CodecParameters().CodecID()) {
 		lost = append(lost, fmt.Sprintf("pixel aspect ratio %d:%d", a.Num(), a.Den()))
 	}
-	lost = append(lost, source.undecoded.lost...)
 	if c := source.Pixels.Colour.Chroma; losesChromaPlace(encoder, video.CodecParameters(), c) {
 		lost = append(lost, "chroma location")
 	}

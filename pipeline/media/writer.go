@@ -22,7 +22,7 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEncoder(o.muxer.output, o.target.name, source.Source(), &o.opt, o.write)
+	e, err := newEncoder(o.muxer.output, o.target.name, source.Source(), &o.opt, o.writePicture)
 	if err != nil {
 		o.Abort()
 		return nil, err

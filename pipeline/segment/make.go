@@ -119,7 +119,7 @@ func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pi
 func (p *Plan) makePass(ctx context.Context, dir, id string, first, end int, o pipeline.Options, done func(m *Manifest, made bool)) (*pipeline.Report, error) {
 	w := &segmentWriter{ctx: ctx, plan: p, id: id, dir: dir, first: first, end: end, done: done}
 	o.Hooks.Digest = func(_ int64, d pipeline.Digest) { w.digest = Hash(d) }
-	o.Hooks.Made = func(made bool) { w.made = made }
+	o.Hooks.Origin = func(f pipeline.Origin) { w.made = f.Method.Made() }
 	r := p.Ranges[first]
 	r.End = p.Ranges[end-1].End
 	return runPart(ctx, o, &p.Whole, r, w)

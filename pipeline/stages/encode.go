@@ -12,8 +12,8 @@ func (r *run) encode(from <-chan *Target) func(context.Context) error {
 				if hook := r.params.Hooks.Digest; hook != nil {
 					hook(r.want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
 				}
-				if hook := r.params.Hooks.Made; hook != nil {
-					hook(t.record.Method.Made())
+				if hook := r.params.Hooks.Origin; hook != nil {
+					hook(t.origin())
 				}
 				err = r.sink.WriteFrame(t.frame, t.From, t.To)
 				stop()

@@ -70,13 +70,13 @@ func (r *run) exposure(subframes []*Target) (*Target, error) {
 		return nil, err
 	}
 	light := r.video.Light
-	if r.params.Coded {
+	if r.params.Light == CodedLight {
 		light = frame.Light{}
 	}
 	if f.Format.Bytes() == 1 {
-		average[uint8](f, frames, light, r.params.Workers)
+		average[uint8](f, frames, evenly(len(frames)), light, r.params.Workers)
 	} else {
-		average[uint16](f, frames, light, r.params.Workers)
+		average[uint16](f, frames, evenly(len(frames)), light, r.params.Workers)
 	}
 	out.frame.Release()
 	out.frame = f
@@ -84,15 +84,16 @@ func (r *run) exposure(subframes []*Target) (*Target, error) {
 }
 
 // mean makes plane i of dst the mean of the frames', rounded to nearest.
-func mean[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, i int) {
+func mean[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, m mix, i int) {
 	to := frame.Samples[T](dst.Planes[i])
 	sums := make([]uint32, to.Width)
-	n := uint32(len(frames))
+	n := uint32(m.total)
 	for y := range to.Height {
 		clear(sums)
-		for _, f := range frames {
+		for k, f := range frames {
+			w := uint32(m.weights[k])
 			for x, v := range frame.Samples[T](f.Planes[i]).Row(y) {
-				sums[x] += uint32(v)
+				sums[x] += w * uint32(v)
 			}
 		}
 		row := to.Row(y)

@@ -1,11 +1,60 @@
 package stages
 
-import "retime/frame"
+import (
+	"retime/frame"
+	"retime/warp"
+)
+
+// Light says what means of frames are of.
+type Light uint8
+
+// The choices. UsualLight is light for shutters, and for cross-fades of floats.
+const (
+	UsualLight Light = iota
+	LinearLight
+	CodedLight // samples as they are
+)
+
+// mix is how much each of some frames counts in a mean.
+type mix struct {
+	weights []int64 // which sum up to total
+	total   int64
+	shift   int // bits of light that are left out, so that sums fit
+}
+
+// evenly counts each of n frames alike.
+func evenly(n int) mix {
+	m := mix{make([]int64, n), int64(n), 0}
+	for i := range m.weights {
+		m.weights[i] = 1
+	}
+	return m
+}
+
+// fading counts two frames as a cross-fade does at a phase.
+func fading(phase warp.Phase) mix {
+	return mix{[]int64{warp.PhaseOne - int64(phase), int64(phase)}, warp.PhaseOne, 6}
+}
+
+// share is what the light of frame k adds to a sum.
+func (m *mix) share(k int, light int64) int64 { return (light >> m.shift) * m.weights[k] }
+
+// mean returns the light of a sum.
+func (m *mix) mean(sum int64) int64 { return divide(sum, m.total) << m.shift }
+
+// fade makes dst the cross-fade of a and b, in light.
+func fade(dst, a, b *frame.Frame, phase warp.Phase, light frame.Light, workers frame.Workers) {
+	if dst.Format.Bytes() == 1 {
+		average[uint8](dst, []*frame.Frame{a, b}, fading(phase), light, workers)
+	} else {
+		average[uint16](dst, []*frame.Frame{a, b}, fading(phase), light, workers)
+	}
+}
 
 // average makes dst the mean of frames: of their light if its curve is known, so that a bright thing
 // that moves stays as bright as a lens would see it, and of their samples otherwise.
 // Alpha is always the mean of samples.
-func average[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, light frame.Light, workers frame.Workers) {
+func average[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, m mix, light frame.Light, workers frame.Workers) {
 	format, curve := dst.Format, light.Curve()
 	colours := format.Planes
 	switch {
@@ -15,15 +64,15 @@ func average[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, light fram
 		colours--
 	}
 	for i := colours; i < format.Planes; i++ {
-		mean[T](dst, frames, i)
+		mean[T](dst, frames, m, i)
 	}
 	if colours == 3 && !format.RGB {
-		averageYUV[T](dst, frames, newYUV(light, format), curve, workers)
+		averageYUV[T](dst, frames, m, newYUV(light, format), curve, workers)
 		return
 	}
 	luma, _ := scales(light.FullRange || format.RGB, format)
 	for i := range colours {
-		averagePlane[T](dst, frames, i, luma, curve, workers)
+		averagePlane[T](dst, frames, m, i, luma, curve, workers)
 	}
 }
 
@@ -57,14 +106,14 @@ func divide(a, b int64) int64 {
 }
 
 // averagePlane averages the light of plane i, whose samples are signals of their own.
-func averagePlane[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, i int, s scale, curve *frame.Curve, workers frame.Workers) {
+func averagePlane[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, m mix, i int, s scale, curve *frame.Curve, workers frame.Workers) {
 	most := int64(dst.Format.Max())
 	signals, lights := make([]int64, most+1), make([]int64, most+1)
 	for v := range signals {
 		signals[v] = s.signal(int64(v))
 		lights[v] = curve.Light(signals[v])
 	}
-	to, n := frame.Samples[T](dst.Planes[i]), int64(len(frames))
+	to := frame.Samples[T](dst.Planes[i])
 	workers.Rows(to.Height, func(y0, y1 int) {
 		rows := make([][]T, len(frames))
 		for y := y0; y < y1; y++ {
@@ -75,12 +124,12 @@ func averagePlane[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, i int
 			for x := range row {
 				low, high := rows[0][x], rows[0][x]
 				var sum int64
-				for _, r := range rows {
+				for k, r := range rows {
 					low, high = min(low, r[x]), max(high, r[x])
-					sum += lights[min(int64(r[x]), most)]
+					sum += m.share(k, lights[min(int64(r[x]), most)])
 				}
 				if row[x] = low; low != high {
-					v := curve.Signal(divide(sum, n), signals[min(int64(low), most)], signals[min(int64(high), most)])
+					v := curve.Signal(m.mean(sum), signals[min(int64(low), most)], signals[min(int64(high), most)])
 					row[x] = T(s.sample(v, most))
 				}
 			}
@@ -123,7 +172,7 @@ func (c *yuv) back(p [3]int64) (y, u, v int64) {
 
 // averageYUV averages the light of red, green and blue. Each pixel has the chroma of its block; the
 // block's chroma becomes the mean of its pixels'.
-func averageYUV[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, c *yuv, curve *frame.Curve, workers frame.Workers) {
+func averageYUV[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, m mix, c *yuv, curve *frame.Curve, workers frame.Workers) {
 	sx, sy, most := dst.Format.ChromaX, dst.Format.ChromaY, int64(dst.Format.Max())
 	planes := func(f *frame.Frame) (p [3]frame.Image[T]) {
 		for i := range p {
@@ -142,7 +191,7 @@ func averageYUV[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, c *yuv,
 				still := true
 				for y := cy << sy; y < min((cy+1)<<sy, to[0].Height); y++ {
 					for x := cx << sx; x < min((cx+1)<<sx, to[0].Width); x++ {
-						luma, cb, cr, same := exposePixel(from, c, curve, x, y, cx, cy)
+						luma, cb, cr, same := exposePixel(from, m, c, curve, x, y, cx, cy)
 						if still = still && same; same {
 							to[0].Row(y)[x] = from[0][0].Row(y)[x]
 						} else {
@@ -164,7 +213,7 @@ func averageYUV[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, c *yuv,
 
 // exposePixel returns the signals of the mean light of a pixel; same is set if it is the same in all
 // frames.
-func exposePixel[T frame.Sample](from [][3]frame.Image[T], c *yuv, curve *frame.Curve, x, y, cx, cy int) (luma, u, v int64, same bool) {
+func exposePixel[T frame.Sample](from [][3]frame.Image[T], m mix, c *yuv, curve *frame.Curve, x, y, cx, cy int) (luma, u, v int64, same bool) {
 	at := func(k int) [3]T { return [3]T{from[k][0].Row(y)[x], from[k][1].Row(cy)[cx], from[k][2].Row(cy)[cx]} }
 	first := at(0)
 	same = true
@@ -177,13 +226,12 @@ func exposePixel[T frame.Sample](from [][3]frame.Image[T], c *yuv, curve *frame.
 		p = c.rgb(int64(s[0]), int64(s[1]), int64(s[2]))
 		for i, signal := range p {
 			low[i], high[i] = min(low[i], signal), max(high[i], signal)
-			sums[i] += curve.Light(signal)
+			sums[i] += m.share(k, curve.Light(signal))
 		}
 	}
 	if !same {
-		n := int64(len(from))
 		for i, sum := range sums {
-			p[i] = curve.Signal(divide(sum, n), low[i], high[i])
+			p[i] = curve.Signal(m.mean(sum), low[i], high[i])
 		}
 	}
 	luma, u, v = c.back(p)

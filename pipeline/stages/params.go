@@ -27,7 +27,7 @@ type Params struct {
 	Decisions                []decision.Decision
 	DropRepeats              bool // leave out pictures that repeat the one before
 	Masks                    Masks
-	Coded                    bool // shutters average samples and not light
+	Light                    Light
 
 	// Open opens what makes the frames of a preset that decisions choose.
 	Open  func(preset motion.Preset) (synth.Synthesizer, error)
@@ -82,8 +82,8 @@ type Hooks struct {
 	Record func(Record)
 	// Rate has Record name the worst place of made frames, which takes time.
 	Rate bool
-	// Made is called for each frame, in order, before it is written: made is set if no camera shot it.
-	Made func(made bool)
+	// Origin is called for each frame, in order, before it is written.
+	Origin func(Origin)
 	// ConfidenceMap is called after Record for each made frame, with its number and
 	// how far each pixel of the guides' grid can be trusted, from 0 to 255. An error
 	// ends the run. Maps need optical flow.

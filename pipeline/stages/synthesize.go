@@ -162,12 +162,37 @@ func (a *assessor) assess(in warp.Interval, phase warp.Phase, f *frame.Frame, ra
 	return confidence, errors
 }
 
+// fadesLight reports whether cross-fades are of light.
+func (r *run) fadesLight() bool {
+	l := r.video.Light
+	return l.Curve() != nil && (r.params.Light == LinearLight || r.params.Light == UsualLight && l.Floats)
+}
+
+// maskedBlend cross-fades the pictures of v into f where there is little confidence.
+func (r *run) maskedBlend(v *Interval, t *Target, f *frame.Frame) error {
+	a, b := v.A.Frame, v.B.Frame
+	if r.fadesLight() {
+		faded, err := r.sink.NewFrame(a)
+		if err != nil {
+			return err
+		}
+		defer faded.Release()
+		fade(faded, a, b, t.Phase, r.video.Light, r.params.Workers)
+		a, b = faded, faded
+	}
+	warp.MaskedBlend(r.params.Workers, f, a, b, t.Phase, t.confidence, r.scale.Level)
+	return nil
+}
+
 // resolve decides what becomes of a frame that was made in v, and does it.
 func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) error {
 	rec, trust := &t.record, confidence(made, v.found.change)
 	rec.Holes, rec.Error, rec.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
 	if r.params.Mode == warp.Blend {
 		rec.Method = decision.Blended
+		if r.fadesLight() {
+			fade(f, v.A.Frame, v.B.Frame, t.Phase, r.video.Light, r.params.Workers)
+		}
 		return nil
 	}
 	if rec.Method = t.wish; rec.Method == "" {
@@ -186,7 +211,9 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	}
 	switch rec.Method {
 	case decision.Blended:
-		warp.MaskedBlend(r.params.Workers, f, v.A.Frame, v.B.Frame, t.Phase, t.confidence, r.scale.Level)
+		if err := r.maskedBlend(v, t, f); err != nil {
+			return err
+		}
 	case decision.Nearest:
 		rec.Holes, rec.Error, rec.Confidence, rec.Worst = 0, 0, 0, nil
 		p := v.nearest(t.Phase)

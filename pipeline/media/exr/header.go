@@ -34,43 +34,67 @@ var own = strings.Fields("channels compression dataWindow displayWindow lineOrde
 
 // ReadHeader reads the header of a picture's first part. With an error, it returns what came before.
 func ReadHeader(from io.Reader) (h Header, err error) {
-	r := bufio.NewReader(from)
+	r := newReader(from)
+	if h.Parts, err = r.start(); err != nil {
+		return h, err
+	}
+	attributes, err := r.attributes()
+	var windows [2][]byte
+	for _, a := range attributes {
+		switch a.name {
+		case "channels":
+			h.Further, h.Half = channelsOf(a.value)
+		case "dataWindow":
+			windows[0] = a.value
+		case "displayWindow":
+			windows[1] = a.value
+		}
+		if !slices.Contains(own, a.name) {
+			h.Attributes = append(h.Attributes, a.name)
+		}
+	}
+	h.Cropped = err == nil && !bytes.Equal(windows[0], windows[1])
+	return h, err
+}
+
+// attribute is a name and a value of a header.
+type attribute struct {
+	name  string
+	value []byte
+}
+
+// reader reads headers.
+type reader struct{ *bufio.Reader }
+
+func newReader(from io.Reader) reader { return reader{bufio.NewReader(from)} }
+
+// start reads what comes before the first header. several is set if there may be several.
+func (r reader) start() (several bool, err error) {
 	var start [8]byte
 	if _, err := io.ReadFull(r, start[:]); err != nil || binary.LittleEndian.Uint32(start[:]) != magic {
-		return h, ErrFormat
+		return false, ErrFormat
 	}
-	h.Parts = binary.LittleEndian.Uint32(start[4:])&multipart != 0
-	var windows [2][]byte
+	return binary.LittleEndian.Uint32(start[4:])&multipart != 0, nil
+}
+
+// attributes reads a header, and returns with an error what came before.
+func (r reader) attributes() (list []attribute, err error) {
 	for range mostNames {
-		name, err := text(r)
+		name, err := r.text()
+		if err != nil || name == "" {
+			return list, err
+		}
+		value, err := r.value()
 		if err != nil {
-			return h, err
+			return list, fmt.Errorf("%w: attribute %q", err, name)
 		}
-		if name == "" {
-			h.Cropped = !bytes.Equal(windows[0], windows[1])
-			return h, nil
-		}
-		value, err := attribute(r)
-		if err != nil {
-			return h, fmt.Errorf("%w: attribute %q", err, name)
-		}
-		switch name {
-		case "channels":
-			h.Further, h.Half = channelsOf(value)
-		case "dataWindow":
-			windows[0] = value
-		case "displayWindow":
-			windows[1] = value
-		}
-		if !slices.Contains(own, name) {
-			h.Attributes = append(h.Attributes, name)
-		}
+		list = append(list, attribute{name, value})
 	}
-	return h, ErrFormat
+	return list, ErrFormat
 }
 
 // text reads up to a zero byte.
-func text(r *bufio.Reader) (string, error) {
+func (r reader) text() (string, error) {
 	var b []byte
 	for len(b) < 256 {
 		c, err := r.ReadByte()
@@ -85,9 +109,9 @@ func text(r *bufio.Reader) (string, error) {
 	return "", ErrFormat
 }
 
-// attribute reads an attribute's type and value, and returns the value.
-func attribute(r *bufio.Reader) ([]byte, error) {
-	if _, err := text(r); err != nil {
+// value reads an attribute's type and value, and returns the value.
+func (r reader) value() ([]byte, error) {
+	if _, err := r.text(); err != nil {
 		return nil, err
 	}
 	var size [4]byte
@@ -107,19 +131,16 @@ func attribute(r *bufio.Reader) ([]byte, error) {
 
 // channelsOf returns the channels of a list besides colour and alpha; half is set if those are half floats.
 func channelsOf(list []byte) (further []string, half bool) {
-	const rest = 16 // bytes of a channel after its name: the type, and 12 more
 	floats := false
-	for len(list) > 1 {
-		name, after, ok := bytes.Cut(list, []byte{0})
-		if !ok || len(after) < rest {
-			break
-		}
-		if kind := Type(binary.LittleEndian.Uint32(after)); slices.Contains([]string{"R", "G", "B", "A", "Y"}, string(name)) {
-			half, floats = half || kind == Half, floats || kind == Float
+	for _, p := range planesOf(list) {
+		if slices.Contains(Colour, p.Name) {
+			half, floats = half || p.Type == Half, floats || p.Type == Float
 		} else {
-			further = append(further, string(name))
+			further = append(further, p.Name)
 		}
-		list = after[rest:]
 	}
 	return further, half && !floats
 }
+
+// Colour are the names of the channels that are colour, or brightness, and alpha.
+var Colour = []string{"R", "G", "B", "A", "Y"}

@@ -72,6 +72,12 @@ func (s *signals) nearest(word uint32) uint16 {
 	return uint16(low)
 }
 
+// PeakLight returns the most light that planar twins of floats hold, with 1 for white.
+func PeakLight() float32 {
+	s := linearSignals()
+	return s.value[len(s.value)-1]
+}
+
 // isLinear reports whether p's samples are floating point.
 func isLinear(p astiav.PixelFormat) bool {
 	d := describe(p)

@@ -36,7 +36,7 @@ func (s Source) linear() bool { return isLinear(s.Format) }
 // Light says how the frames' samples stand for light.
 func (s Source) Light() frame.Light {
 	if s.linear() {
-		return frame.Light{Transfer: frame.PQ, FullRange: true}
+		return frame.Light{Transfer: frame.PQ, FullRange: true, Floats: true}
 	}
 	l := frame.Light{Transfer: s.Colour.transfer(), Gamma: s.Colour.gamma(s.Format), FullRange: s.planarLayout().full}
 	switch s.Colour.coefficients(s.Height) {

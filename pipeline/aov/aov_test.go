@@ -1,0 +1,104 @@
+//go:build openexr
+
+package aov
+
+import (
+	"bytes"
+	"errors"
+	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"retime/flow"
+	"retime/pipeline/media/exr"
+	"retime/pipeline/stages"
+	"retime/warp"
+)
+
+// Pictures of several parts, and of tiles, between which a frame is made half-way, where everything moves
+// by 4 pixels.
+func TestPartsAndTiles(t *testing.T) {
+	const w, h = 40, 24
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	tool := func(args ...string) {
+		t.Helper()
+		if _, err := exec.LookPath(args[0]); err != nil {
+			t.Skip("no " + args[0] + "; install openexr")
+		}
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	write := func(name string, channels ...exr.Channel) {
+		t.Helper()
+		var file bytes.Buffer
+		if err := exr.Write(&file, w, h, channels); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at(name), file.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ramp := func(n int) func(x, y int) float32 { return func(x, y int) float32 { return float32(x - 4*n + 100*y) } }
+	for n, name := range []string{"0", "1"} {
+		write("beauty"+name, exr.Channel{Name: "R", Type: exr.Half, Sample: func(x, y int) float32 { return 0.5 }})
+		write("extra"+name, exr.Channel{Name: "light", Type: exr.Float, Sample: ramp(n)}, exr.Channel{Name: "Z", Type: exr.Float, Sample: ramp(n)})
+		tool("exrmultipart", "-combine", "-i", at("beauty"+name)+"::beauty", at("extra"+name)+"::extra", "-o", at("parts"+name))
+		tool("exrmaketiled", "-t", "16", "16", at("extra"+name), at("tiles"+name))
+	}
+	move := func(x int32) flow.Field {
+		f := flow.NewField(w, h)
+		for i := range f.Pix {
+			f.Pix[i].X = x * 256
+		}
+		return f
+	}
+	var encoded bytes.Buffer
+	if err := exr.Write(&encoded, w, h, []exr.Channel{{Name: "R", Type: exr.Float, Sample: func(x, y int) float32 { return 0.75 }}}); err != nil {
+		t.Fatal(err)
+	}
+	for kind, last := range map[string]int{"parts": 1, "tiles": 0} {
+		c, deep, err := New(Options{File: func(n int64) (string, bool) { return at(kind + string(rune('0'+n))), n < 2 }, Rate: big.NewRat(48, 1), Peak: 49})
+		if err != nil || deep {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		if err := c.Vectors(stages.Vectors{Width: w, Height: h, FlowPair: warp.FlowPair{Forward: move(4), Backward: move(-4)}}); err != nil {
+			t.Fatal(err)
+		}
+		c.Next(stages.Origin{Pictures: [2]int64{1, 0}, Phase: warp.PhaseOne / 2, Shown: -1}) // backward
+		c.Next(stages.Origin{Pictures: [2]int64{1, 1}, Shown: 1})
+		made, err := c.Complete(encoded.Bytes())
+		if err != nil {
+			t.Fatalf("%s: %v", kind, err)
+		}
+		parts, err := exr.Decode(made, 0)
+		if err != nil || len(parts) != last+1 {
+			t.Fatalf("%s: %d parts, %v", kind, len(parts), err)
+		}
+		if last > 0 && (parts[0].Name != "beauty" || parts[1].Name != "extra" || parts[0].Planes[0].Value(77) != 0.75) {
+			t.Errorf("%s: part %q with %v, and part %q", kind, parts[0].Name, parts[0].Planes[0].Value(77), parts[1].Name)
+		}
+		for _, p := range parts[last].Planes {
+			for _, x := range []int{8, 20, 30} {
+				if got, want := p.Value(5*w+x), float32(x-2+500); got != want {
+					t.Errorf("%s: channel %s has %v at %d, want %v", kind, p.Name, got, x, want)
+				}
+			}
+		}
+		whole, err := c.Complete(encoded.Bytes())
+		if file, e := os.ReadFile(at(kind + "1")); err != nil || e != nil || !bytes.Equal(whole, file) {
+			t.Errorf("%s: a shot frame is another file; %v, %v", kind, err, e)
+		}
+	}
+	fewer := bytes.Clone(encoded.Bytes())
+	fewer[bytes.Index(fewer, []byte("R\x00\x02"))+10] = 2 // columns to a sample
+	if err := os.WriteFile(at("fewer0"), fewer, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := New(Options{File: func(int64) (string, bool) { return at("fewer0"), true }}); !errors.Is(err, exr.ErrUnsupported) {
+		t.Errorf("fewer samples than pixels: %v", err)
+	}
+}

@@ -1,0 +1,62 @@
+package pipeline
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"retime/pipeline/aov"
+	"retime/pipeline/fault"
+	"retime/pipeline/media"
+	"retime/pipeline/media/exr"
+	"retime/pipeline/media/pixel"
+	"retime/pipeline/stages"
+)
+
+// keepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, unless
+// somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost. It
+// comes before the line is made.
+func (c *Clip) keepChannels(w *media.WriterOptions) error {
+	o := &c.Options
+	if !c.takesWhole() {
+		return nil
+	}
+	carrier, deep, err := aov.New(aov.Options{File: c.Source.Picture, Rate: c.Plan.Rate, Peak: pixel.PeakLight(), Workers: o.workers()})
+	switch {
+	case errors.Is(err, exr.ErrUnsupported), errors.Is(err, exr.ErrFormat):
+		o.Hooks.Log.Info("only colour and alpha are kept", "input", o.Input.File, "because", err)
+		return nil
+	case err != nil:
+		return fault.New(fault.NoInput, "input %q: %w", o.Input.File, err)
+	case deep:
+		o.Hooks.Log.Warn("made frames lack the deep parts", "input", o.Input.File)
+	}
+	w.Complete = carrier.Complete
+	origin, vectors := o.Hooks.Origin, o.Hooks.Vectors
+	o.Hooks.Origin = func(f stages.Origin) {
+		carrier.Next(f)
+		if origin != nil {
+			origin(f)
+		}
+	}
+	if !o.Synthesis.Mode.UsesFlow() {
+		return nil
+	}
+	o.Hooks.Vectors = func(v stages.Vectors) error {
+		if err := carrier.Vectors(v); err != nil || vectors == nil {
+			return err
+		}
+		return vectors(v)
+	}
+	return nil
+}
+
+// takesWhole reports whether both input and output are sequences of OpenEXR, and nothing is asked for that
+// the source's files do not have.
+func (c *Clip) takesWhole() bool {
+	in, out := &c.Options.Input, &c.Options.Output
+	asked := out.VideoCodec != "" || len(out.VideoOptions) > 0 || out.PixelFormat != "" || out.CRF != nil || out.Format != "" ||
+		in.Deinterlace != RefuseFields && in.Deinterlace != IgnoreFields
+	_, numbered := c.Source.Picture(0)
+	return !asked && numbered && c.Source.Video().Codec == "exr" && media.IsSequence(out.File) && strings.EqualFold(filepath.Ext(out.File), ".exr")
+}

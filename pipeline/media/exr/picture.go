@@ -1,0 +1,298 @@
+package exr
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// ErrUnsupported is wrapped by errors about pictures that Decode and Encode do not take: deep data, channels
+// with fewer samples than pixels, or any if the program was built without OpenEXR.
+var ErrUnsupported = errors.New("not supported")
+
+// Part is one of the pictures of a file.
+type Part struct {
+	Name    string          // empty if it has none, as in most files of one part
+	Window  image.Rectangle // the data window: what is stored, and half-open
+	Display image.Rectangle
+	Deep    bool
+	Planes  []Plane // in the file's order
+}
+
+// Plane is a channel of a part, and its samples line by line. Bits holds them from Decode on: those of a
+// half in the lower 16.
+type Plane struct {
+	Name    string
+	Type    Type
+	Sampled image.Point // pixels to a sample, 1 by 1 for most
+	Bits    []uint32
+}
+
+// Uint is the type of whole numbers, such as ids, of 32 bits.
+const Uint Type = 0
+
+// size is the bytes of a sample.
+func (t Type) size() int {
+	if t == Half {
+		return 2
+	}
+	return 4
+}
+
+// Value returns sample i as a number, of which whole numbers above 2^24 lose bits.
+func (p *Plane) Value(i int) float32 {
+	switch p.Type {
+	case Half:
+		return HalfValue(uint16(p.Bits[i]))
+	case Uint:
+		return float32(p.Bits[i])
+	}
+	return math.Float32frombits(p.Bits[i])
+}
+
+// Set sets sample i of halves or floats.
+func (p *Plane) Set(i int, v float32) {
+	if p.Type == Half {
+		p.Bits[i] = uint32(HalfBits(v))
+	} else {
+		p.Bits[i] = math.Float32bits(v)
+	}
+}
+
+// HalfValue returns the value of a half.
+func HalfValue(bits uint16) float32 {
+	sign, exponent, fraction := uint32(bits&0x8000)<<16, uint32(bits>>10&31), uint32(bits&0x3ff)
+	switch exponent {
+	case 0: // subnormal
+		return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
+	case 31: // infinity and NaN
+		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
+}
+
+// Parts reads the headers of a file's parts.
+func Parts(file []byte) (parts []Part, err error) {
+	r := newReader(bytes.NewReader(file))
+	several, err := r.start()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		attributes, err := r.attributes()
+		switch {
+		case err != nil:
+			return nil, err
+		case len(attributes) == 0 && len(parts) > 0: // the end of several
+			return parts, nil
+		}
+		p, err := partOf(attributes)
+		if err != nil {
+			return nil, err
+		}
+		if parts = append(parts, p); !several {
+			return parts, nil
+		}
+	}
+}
+
+// partOf returns the part that attributes describe.
+func partOf(attributes []attribute) (p Part, err error) {
+	for _, a := range attributes {
+		switch a.name {
+		case "name":
+			p.Name = string(a.value)
+		case "type":
+			p.Deep = bytes.HasPrefix(a.value, []byte("deep"))
+		case "channels":
+			p.Planes = planesOf(a.value)
+		case "dataWindow":
+			p.Window = window(a.value)
+		case "displayWindow":
+			p.Display = window(a.value)
+		}
+	}
+	if p.Window.Empty() || p.Display.Empty() || len(p.Planes) == 0 {
+		return p, fmt.Errorf("%w: no channels, or no windows", ErrFormat)
+	}
+	return p, nil
+}
+
+// window returns the pixels of a box, which names the last ones; empty for what is none.
+func window(box []byte) image.Rectangle {
+	if len(box) != 16 {
+		return image.Rectangle{}
+	}
+	at := func(i int) int { return int(int32(binary.LittleEndian.Uint32(box[4*i:]))) }
+	r := image.Rectangle{Min: image.Pt(at(0), at(1)), Max: image.Pt(at(2)+1, at(3)+1)}
+	if r.Dx() < 1 || r.Dy() < 1 || r.Dx() > largestSide || r.Dy() > largestSide {
+		return image.Rectangle{}
+	}
+	return r
+}
+
+// planesOf returns the channels of a list, as far as it is one.
+func planesOf(list []byte) (planes []Plane) {
+	const rest = 16 // bytes of a channel after its name: the type, a flag, three bytes of nothing, and the sampling
+	for len(list) > 1 {
+		name, after, ok := bytes.Cut(list, []byte{0})
+		if !ok || len(after) < rest {
+			break
+		}
+		at := func(i int) uint32 { return binary.LittleEndian.Uint32(after[i:]) }
+		planes = append(planes, Plane{Name: string(name), Type: Type(at(0)), Sampled: image.Pt(int(at(8)), int(at(12)))})
+		list = after[rest:]
+	}
+	return planes
+}
+
+// Supported returns an error that wraps ErrUnsupported if Decode does not take such parts. Deep ones
+// among flat ones are left out.
+func Supported(parts []Part) error {
+	if Version() == "" {
+		return fmt.Errorf("%w: this program was built without OpenEXR", ErrUnsupported)
+	}
+	if !slices.ContainsFunc(parts, func(p Part) bool { return !p.Deep }) {
+		return fmt.Errorf("%w: deep data", ErrUnsupported)
+	}
+	for _, p := range parts {
+		for _, c := range p.Planes {
+			if c.Sampled != image.Pt(1, 1) && !p.Deep {
+				return fmt.Errorf("%w: channel %q has fewer samples than pixels", ErrUnsupported, c.Name)
+			}
+			if c.Type < Uint || c.Type > Float {
+				return fmt.Errorf("%w: channel %q has samples of type %d", ErrUnsupported, c.Name, c.Type)
+			}
+		}
+	}
+	return nil
+}
+
+// Decode returns the parts of a file, with the samples of those that are not deep. Further threads share in
+// the work; 0 for none.
+func Decode(file []byte, threads int) ([]Part, error) {
+	parts, err := Parts(file)
+	if err == nil {
+		err = Supported(parts)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("exr: %w", err)
+	}
+	for i := range parts {
+		p := &parts[i]
+		if p.Deep {
+			continue
+		}
+		raw := make([]byte, p.bytes())
+		if err := decode(file, i, raw, threads); err != nil {
+			return nil, fmt.Errorf("exr: part %d: %w", i, err)
+		}
+		p.unpack(raw)
+	}
+	return parts, nil
+}
+
+// Encode returns a file of parts that are not deep. Everything but their data windows and samples is that of
+// the parts of the same numbers in the file model: channels, compression and attributes. It has lines from
+// top to bottom, where model may have tiles. threads is as for Decode.
+func Encode(model []byte, parts []Part, threads int) ([]byte, error) {
+	var b bundle
+	for i := range parts {
+		if p := &parts[i]; !p.Deep {
+			b.add(i, p)
+		}
+	}
+	if len(b.which) == 0 {
+		return nil, fmt.Errorf("exr: %w: no part but deep ones", ErrUnsupported)
+	}
+	file, err := b.encode(model, threads)
+	if err != nil {
+		return nil, fmt.Errorf("exr: %w", err)
+	}
+	return file, nil
+}
+
+// bundle is what the encoder takes: parts by their numbers, with their samples in one piece of memory.
+type bundle struct {
+	which   []int32
+	windows []int32 // four for each part, with the last pixels
+	offsets []uint64
+	samples []byte
+}
+
+func (b *bundle) add(number int, p *Part) {
+	w := p.Window
+	b.which = append(b.which, int32(number))
+	b.windows = append(b.windows, int32(w.Min.X), int32(w.Min.Y), int32(w.Max.X-1), int32(w.Max.Y-1))
+	b.offsets = append(b.offsets, uint64(len(b.samples)))
+	b.samples = p.pack(b.samples)
+}
+
+// bytes is what the part's samples take.
+func (p *Part) bytes() (n int) {
+	for _, c := range p.Planes {
+		n += c.Type.size() * p.Window.Dx() * p.Window.Dy()
+	}
+	return n
+}
+
+func (p *Part) unpack(raw []byte) {
+	for i := range p.Planes {
+		c := &p.Planes[i]
+		c.Bits = make([]uint32, p.Window.Dx()*p.Window.Dy())
+		for k := range c.Bits {
+			if c.Type == Half {
+				c.Bits[k] = uint32(binary.NativeEndian.Uint16(raw[2*k:]))
+			} else {
+				c.Bits[k] = binary.NativeEndian.Uint32(raw[4*k:])
+			}
+		}
+		raw = raw[c.Type.size()*len(c.Bits):]
+	}
+}
+
+func (p *Part) pack(to []byte) []byte {
+	to = slices.Grow(to, p.bytes())
+	for _, c := range p.Planes {
+		for _, bits := range c.Bits {
+			if c.Type == Half {
+				to = binary.NativeEndian.AppendUint16(to, uint16(bits))
+			} else {
+				to = binary.NativeEndian.AppendUint32(to, bits)
+			}
+		}
+	}
+	return to
+}
+
+// SetRate sets the frame rate that the parts of a file state to rate, in place. Files that state none
+// stay as they are.
+func SetRate(file []byte, rate *big.Rat) {
+	if rate == nil || !rate.Num().IsInt64() || rate.Num().Int64() > math.MaxInt32 || rate.Denom().Int64() > math.MaxInt32 {
+		return
+	}
+	from := bytes.NewReader(file)
+	r := newReader(from)
+	several, err := r.start()
+	for more := true; more && err == nil; {
+		var list []attribute
+		list, err = r.attributes()
+		more = several && len(list) > 0
+	}
+	headers := file[:len(file)-from.Len()-r.Buffered()]
+	mark := []byte("framesPerSecond\x00rational\x00\x08\x00\x00\x00")
+	for {
+		i := bytes.Index(headers, mark)
+		if i < 0 || len(headers) < i+len(mark)+8 {
+			return
+		}
+		headers = headers[i+len(mark):]
+		binary.LittleEndian.PutUint32(headers, uint32(rate.Num().Int64()))
+		binary.LittleEndian.PutUint32(headers[4:], uint32(rate.Denom().Int64()))
+	}
+}

@@ -31,7 +31,13 @@ func (c *Clip) keepChannels(w *media.WriterOptions) error {
 	case deep:
 		o.Hooks.Log.Warn("made frames lack the deep parts", "input", o.Input.File)
 	}
-	w.Complete = carrier.Complete
+	w.Complete = func(encoded []byte) ([]byte, error) {
+		whole, err := carrier.Complete(encoded)
+		if err != nil {
+			return nil, fault.New(fault.BadData, "input %q: %w", o.Input.File, err)
+		}
+		return whole, nil
+	}
 	origin, vectors := o.Hooks.Origin, o.Hooks.Vectors
 	o.Hooks.Origin = func(f stages.Origin) {
 		carrier.Next(f)

@@ -193,7 +193,7 @@ func commandMaterial(t *testing.T) string {
 		}
 	}
 	script := `set -e
-mkdir scan testdata
+mkdir scan render testdata
 x264='-c:v libx264 -preset ultrafast -crf 18 -g 24'
 f='ffmpeg -v error -y'
 $f -i long.y4m -f lavfi -i sine -shortest -vf "drawbox=c=black:t=fill:enable='eq(n,100)'" -c:a aac $x264 in.mp4
@@ -203,6 +203,7 @@ $f -i long.y4m -frames:v 1 in.png
 $f -i long.y4m -frames:v 1 -vf "drawbox=c=black:t=fill,drawbox=40:30:20:20:c=white:t=fill" -pix_fmt gray scratch.png
 $f -i long.y4m scan/f%05d.tiff
 $f -i long.y4m -pix_fmt rgb24 scan/f%05d.dpx
+$f -i long.y4m -frames:v 4 -pix_fmt gbrpf32le -start_number 1001 render/p.%04d.exr
 rm scan/f00007.dpx
 $f -r 24 -i long.y4m -frames:v 48 -vf telecine=pattern=23 -flags +ildct+ilme $x264 pulldown.mp4
 $f -i long.y4m -vf tinterlace=interleave_top,setfield=tff -c:v ffv1 tape.mkv

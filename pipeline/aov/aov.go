@@ -121,31 +121,19 @@ func (c *Carrier) Complete(encoded []byte) ([]byte, error) {
 }
 
 func (c *Carrier) whole(f *shown, encoded []byte) ([]byte, error) {
-	near := f.Pictures[0]
-	if f.Phase >= warp.PhaseOne/2 {
-		near = f.Pictures[1]
-	}
 	if f.Shown >= 0 {
-		near = f.Shown
-	}
-	model, err := c.source(near)
-	if err != nil {
-		return nil, err
-	}
-	if f.Shown >= 0 {
-		return slices.Clone(model.file), nil
+		s, err := c.source(f.Shown)
+		if err != nil {
+			return nil, err
+		}
+		return slices.Clone(s.file), nil
 	}
 	colour, err := exr.Decode(encoded, c.threads())
 	if err != nil {
 		return nil, err
 	}
-	var sides [2]*source
-	for i, n := range f.Pictures {
-		if sides[i], err = c.decoded(n); err != nil {
-			return nil, err
-		}
-	}
-	if model, err = c.decoded(near); err != nil {
+	sides, model, err := c.sides(f)
+	if err != nil {
 		return nil, err
 	}
 	if !alike(sides[0].parts, sides[1].parts) {
@@ -164,6 +152,27 @@ func (c *Carrier) whole(f *shown, encoded []byte) ([]byte, error) {
 		parts[i] = c.part(&sides[0].parts[i], &sides[1].parts[i], of, display)
 	}
 	return exr.Encode(model.file, parts, c.threads())
+}
+
+// sides returns the pictures that a frame lies between, and the nearer one. Of a damaged one, the other takes the
+// place.
+func (c *Carrier) sides(f *shown) (sides [2]*source, model *source, err error) {
+	var errs [2]error
+	for i, n := range f.Pictures {
+		sides[i], errs[i] = c.decoded(n)
+	}
+	switch {
+	case errs[0] != nil && errs[1] != nil:
+		return sides, nil, errs[0]
+	case errs[0] != nil:
+		sides[0] = sides[1]
+	case errs[1] != nil:
+		sides[1] = sides[0]
+	}
+	if f.Phase >= warp.PhaseOne/2 {
+		return sides, sides[1], nil
+	}
+	return sides, sides[0], nil
 }
 
 // threads are those that OpenEXR has beside the caller's.

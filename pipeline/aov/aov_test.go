@@ -93,6 +93,28 @@ func TestPartsAndTiles(t *testing.T) {
 			t.Errorf("%s: a shot frame is another file; %v, %v", kind, err, e)
 		}
 	}
+	// A damaged neighbour leaves its place to the other one, and two of them are an error.
+	c, _, err := New(Options{File: func(n int64) (string, bool) { return at([]string{"parts0", "cut"}[n]), true }, Rate: big.NewRat(48, 1), Peak: 49})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(at("parts1"))
+	if err == nil {
+		err = os.WriteFile(at("cut"), file[:len(file)/2], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Next(stages.Origin{Pictures: [2]int64{0, 1}, Phase: warp.PhaseOne - 1, Shown: -1})
+	c.Next(stages.Origin{Pictures: [2]int64{1, 1}, Shown: -1})
+	if made, err := c.Complete(encoded.Bytes()); err != nil {
+		t.Errorf("beside a damaged picture: %v", err)
+	} else if parts, err := exr.Decode(made, 0); err != nil || parts[1].Planes[0].Value(5*w+20) != 520 {
+		t.Errorf("beside a damaged picture: %v", err)
+	}
+	if _, err := c.Complete(encoded.Bytes()); err == nil {
+		t.Error("of a damaged picture: no error")
+	}
 	fewer := bytes.Clone(encoded.Bytes())
 	fewer[bytes.Index(fewer, []byte("R\x00\x02"))+10] = 2 // columns to a sample
 	if err := os.WriteFile(at("fewer0"), fewer, 0o600); err != nil {

@@ -29,7 +29,7 @@ type WriterOptions struct {
 	Unit *big.Rat
 	StreamOptions
 	// Complete turns the picture that the encoder has made of each frame, in order, into the one that is
-	// written, if it is not nil. It has what the decoder leaves out of the source.
+	// written, if it is not nil. It has what the decoder leaves out of the source. An error ends the writing.
 	Complete func(encoded []byte) ([]byte, error)
 	// Confine refuses files outside a directory, and containers and options of encoders
 	// that write further files.

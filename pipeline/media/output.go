@@ -274,7 +274,7 @@ func (o *Output) writePicture(p *astiav.Packet) error {
 	}
 	data, err := o.opt.Complete(p.Data())
 	if err != nil {
-		return o.muxer.cannot(err)
+		return err
 	}
 	whole := astiav.AllocPacket()
 	defer whole.Free()

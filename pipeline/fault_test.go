@@ -15,7 +15,7 @@ import (
 	"retime/warp"
 )
 
-func TestFaults(t *testing.T) {
+func TestFaultsOfConversions(t *testing.T) {
 	clip := writeScene(t, 64, 48, 4, 24, 1)
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.mp4")

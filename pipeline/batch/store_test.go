@@ -185,7 +185,7 @@ func TestDamagedState(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Run(t.Context(), f.Options)
-		if fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), c.want) {
+		if fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), filepath.Base(name)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v", c.data, err)
 		}
 		if _, err := ReadStatus(f.Options); fault.KindOf(err) != fault.BadData {

@@ -14,7 +14,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestCheckFiles(t *testing.T) {
 	top := t.TempDir()
 	in, out := filepath.Join(top, "in"), filepath.Join(top, "out")
 	must(t, os.MkdirAll(filepath.Join(in, "deep"), 0o777))

@@ -162,7 +162,7 @@ func TestSequenceFaults(t *testing.T) {
 }
 
 // Streams, and parts of them, go through pipes, which cannot seek.
-func TestPipes(t *testing.T) {
+func TestPipesAsInput(t *testing.T) {
 	for _, format := range []string{"yuv4mpegpipe", "nut", "matroska"} {
 		clip := filepath.Join(t.TempDir(), "in."+format)
 		args := []string{"-i", writeScene(t, 192, 108, 24, 24, 1), "-f", format}

@@ -19,7 +19,7 @@ func write(t *testing.T, name, content string) {
 	}
 }
 
-func TestRead(t *testing.T) {
+func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	name, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
 	write(t, name, "seven b")

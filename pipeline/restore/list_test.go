@@ -33,6 +33,9 @@ func TestListRoundTrip(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(again, found) {
 		t.Errorf("%v: wrote\n%sread %+v", err, b.String(), again)
 	}
+	if again, err = ParseList(strings.NewReader(strings.ReplaceAll(text, "\n", "\r\n"))); err != nil || !reflect.DeepEqual(again, found) {
+		t.Errorf("lines that end in CR and LF: %v: read %+v", err, again)
+	}
 }
 
 func TestListFaults(t *testing.T) {

@@ -57,7 +57,7 @@ func TestHoldsByKind(t *testing.T) {
 	}
 }
 
-func TestContainers(t *testing.T) {
+func TestUsualCodecs(t *testing.T) {
 	for _, c := range []struct {
 		format                                                                          string
 		iso, pictures, numbered, chapters, attachments, covers, programs, reread, times bool

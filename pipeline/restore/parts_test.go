@@ -124,13 +124,12 @@ func TestFlickerAndNoise(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		times       []float64
-		spoil       map[int]func(*scene.Picture)
-		sensitivity Sensitivity
-		want        []string
-	}{{steady(40), lit, Normal, nil}, {held(steady(40), 17), noise, High, []string{"repeated 17"}}} {
+		times []float64
+		spoil map[int]func(*scene.Picture)
+		want  []string
+	}{{steady(40), lit, nil}, {held(steady(40), 17), noise, []string{"repeated 17"}}} {
 		o := options(t, writeClip(t, width, height, c.times, c.spoil))
-		o.Detect, o.DryRun, o.Sensitivity, o.Find = true, true, c.sensitivity, slices.Concat(wholeKinds, partKinds)
+		o.Detect, o.DryRun, o.Find = true, true, slices.Concat(wholeKinds, partKinds)
 		var got []string
 		for _, f := range mustRun(t, o).Findings {
 			got = append(got, fmt.Sprintf("%s %v", f.Kind, f.First))

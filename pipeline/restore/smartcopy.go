@@ -23,6 +23,7 @@ type smartCopy struct {
 	splicer *smartcopy.Splicer
 	writer  *media.Output
 	index   []smartcopy.PacketTime
+	head    []byte // of the first packet
 	plan    *smartcopy.Plan
 	at      int // index of the source's next packet
 	done    int // frames written
@@ -44,7 +45,7 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 	encoding.Unit, encoding.Curve = nil, nil // times are frame numbers
 	output, source := r.clip.Options.Output.File, r.clip.Source
 	var err error
-	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index)}
+	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index), Head: c.head}
 	if c.splicer, err = smartcopy.NewSplicer(ctx, output, source, encoding, grouping); err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (s *smartCopy) readIndex(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	if s.index, s.result.Cutoff, err = smartcopy.Index(r); err != nil {
+	if s.index, s.head, s.result.Cutoff, err = smartcopy.Index(r); err != nil {
 		return err
 	}
 	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, s.repairs.bad, s.repairs.insert); err != nil {

@@ -97,6 +97,8 @@ func TestSmartCopy(t *testing.T) {
 	}{
 		{"FFV1", "a.mkv", []string{"-c:v", "ffv1", "-level", "3", "-g", "1", "-slices", "9"}, 3},
 		{"FFV1 groups", "a.mkv", []string{"-c:v", "ffv1", "-level", "3", "-g", "5", "-coder", "1", "-context", "1"}, 9},
+		{"FFV1 by default", "a.mkv", []string{"-c:v", "ffv1"}, 24},
+		{"FFV1 version 0", "a.avi", []string{"-c:v", "ffv1", "-level", "0", "-coder", "1", "-context", "1"}, 24},
 		{"FFV1 version 1", "a.avi", []string{"-c:v", "ffv1", "-level", "1", "-g", "1"}, 3},
 		{"HuffYUV", "a.avi", []string{"-c:v", "huffyuv", "-pix_fmt", "yuv422p"}, 3},
 		{"ProRes", "a.mov", []string{"-c:v", "prores_ks", "-profile:v", "2"}, 3},

@@ -21,13 +21,15 @@ type PacketTime struct {
 	Key, Restart       bool
 }
 
+const headLength = 2
+
 // Index reads all packets of a source opened with ReaderOptions.Packets. If the source ends too
 // early, damage is the fault.BadData error that says where. If its packets cannot be copied, err is
-// a fault.Usage error.
-func Index(source *media.Reader) (index []PacketTime, damage, err error) {
+// a fault.Usage error. head holds the first bytes of the first packet.
+func Index(source *media.Reader) (index []PacketTime, head []byte, damage, err error) {
 	restart, err := restarting(source.Source())
 	if err != nil {
-		return nil, nil, unsuited(err)
+		return nil, nil, nil, unsuited(err)
 	}
 	name := source.Source().Name
 	for {
@@ -37,21 +39,24 @@ func Index(source *media.Reader) (index []PacketTime, damage, err error) {
 		case fault.KindOf(err) == fault.BadData:
 			damage = err
 		case err != nil:
-			return nil, nil, err
+			return nil, nil, nil, err
 		case p.PTS == media.NoTimestamp:
-			return nil, nil, unsuited(fmt.Errorf("packet %d of %q has no timestamp", len(index), name))
+			return nil, nil, nil, unsuited(fmt.Errorf("packet %d of %q has no timestamp", len(index), name))
 		case p.ChangesStream():
-			return nil, nil, unsuited(fmt.Errorf("the stream changes at packet %d of %q", len(index), name))
+			return nil, nil, nil, unsuited(fmt.Errorf("the stream changes at packet %d of %q", len(index), name))
 		default:
+			if len(index) == 0 {
+				head = slices.Clone(p.Data[:min(len(p.Data), headLength)])
+			}
 			index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, p.IsKey(), restart(p)})
 			continue
 		}
 		break
 	}
 	if source.Jumps() {
-		return nil, nil, unsuited(fmt.Errorf("timestamps of %q jump", name))
+		return nil, nil, nil, unsuited(fmt.Errorf("timestamps of %q jump", name))
 	}
-	return index, damage, nil
+	return index, head, damage, nil
 }
 
 // restarting returns a function that reports whether decoding can restart at a packet: whether no

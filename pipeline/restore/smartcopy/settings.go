@@ -1,6 +1,7 @@
 package smartcopy
 
 import (
+	"encoding/binary"
 	"strconv"
 
 	"retime/pipeline/media"
@@ -46,7 +47,7 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 	case "mjpeg":
 		set["flags"], set["global_quality"] = "+qscale", strconv.Itoa(2*av.LambdaPerQuantiser)
 	case "ffv1":
-		return ffv1Settings(len(p.ExtraData()) > 0)
+		return ffv1Settings(len(p.ExtraData()) > 0, g.Head)
 	}
 	return []map[string]string{set}
 }
@@ -73,8 +74,11 @@ func (s *Splicer) dnxhd(profile int) (list []map[string]string) {
 // the usual ones first. Trying them is easier than parsing the header, which is range
 // coded like the pictures. Up to 384 encoders are opened, once per file, and none for a
 // stream with FFmpeg's default settings; an open takes a fraction of a millisecond.
-func ffv1Settings(header bool) (list []map[string]string) {
-	if !header {
+// Without a header, the version stands in each key frame, and a decoder refuses one that changes.
+func ffv1Settings(header bool, head []byte) (list []map[string]string) {
+	if !header && isVersion0(head) {
+		return []map[string]string{{"level": "0"}}
+	} else if !header {
 		return []map[string]string{{"level": "1"}}
 	}
 	for _, coder := range []string{"0", "1", "2"} {
@@ -91,4 +95,11 @@ func ffv1Settings(header bool) (list []map[string]string) {
 		}
 	}
 	return list
+}
+
+// isVersion0 reports whether a key frame of FFV1 without a header, which begins with head, is of version 0. Its range coder
+// has two decisions of equal chance first (RFC 9043, 3.8.1): that it is a key frame, and that the version is 0.
+func isVersion0(head []byte) bool {
+	const whole = 0xFF00
+	return len(head) >= headLength && binary.BigEndian.Uint16(head) >= whole/2+whole/4
 }

@@ -41,10 +41,11 @@ func unsuited(err error) error {
 	return fault.New(fault.Usage, "Options.SmartCopy: %w; leave it out to encode all frames", err)
 }
 
-// Grouping describes how frames may depend on each other.
+// Grouping describes how frames may depend on each other, and how the first begins.
 type Grouping struct {
-	Reorder int // maximum number of packets by which the encoder may delay a frame
-	Longest int // maximum number of frames from one key frame to the next
+	Reorder int    // maximum number of packets by which the encoder may delay a frame
+	Longest int    // maximum number of frames from one key frame to the next
+	Head    []byte // the first bytes of the first packet, as Index returns them
 }
 
 // NewSplicer finds an encoder and settings whose packets can be mixed with the source's

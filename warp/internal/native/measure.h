@@ -18,37 +18,6 @@ static inline uint16_t two_bytes(const uint8_t *p) {
 	return v;
 }
 
-static inline ints columns_from(int x) {
-#if defined(__AVX2__)
-	return x + (ints){0, 1, 2, 3, 4, 5, 6, 7};
-#else
-	return x + (ints){0, 1, 2, 3};
-#endif
-}
-
-// pairs_from returns the pairs of bytes that begin at p, at p + 1, and so on.
-static inline words pairs_from(const uint8_t *p) {
-#if defined(__AVX2__)
-	return (words)_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p), _mm_loadl_epi64((const __m128i *)(p + 1)));
-#else
-	typedef uint8_t half __attribute__((vector_size(4)));
-	half a, b;
-	memcpy(&a, p, sizeof a);
-	memcpy(&b, p + 1, sizeof b);
-	return (words)__builtin_shufflevector(a, b, 0, 4, 1, 5, 2, 6, 3, 7);
-#endif
-}
-
-// pairs_at returns the pairs of bytes at p + o[0], p + o[1], and so on.
-static inline words pairs_at(const uint8_t *p, const int32_t *o) {
-#if defined(__AVX2__)
-	return (words){two_bytes(p + o[0]), two_bytes(p + o[1]), two_bytes(p + o[2]), two_bytes(p + o[3]),
-		two_bytes(p + o[4]), two_bytes(p + o[5]), two_bytes(p + o[6]), two_bytes(p + o[7])};
-#else
-	return (words){two_bytes(p + o[0]), two_bytes(p + o[1]), two_bytes(p + o[2]), two_bytes(p + o[3])};
-#endif
-}
-
 // lookup reads a guide of at least two by two pixels. At the last column or row, and
 // beyond, it reads the pair that ends there, with the whole weight on its end.
 static inline ints lookup(warp_guide g, ints x, ints y) {
@@ -58,16 +27,18 @@ static inline ints lookup(warp_guide g, ints x, ints y) {
 	ix = greater(lesser(ix, all(g.width - 2)), all(0));
 	iy = greater(lesser(iy, all(g.height - 2)), all(0));
 	ints at = iy * g.stride + ix;
-	words upper, lower;
-	if (!any(at != columns_from(at[0]))) { // as where all pixels move alike
-		upper = pairs_from(g.pix + at[0]);
-		lower = pairs_from(g.pix + g.stride + at[0]);
-	} else {
-		int32_t o[lanes];
-		memcpy(o, &at, sizeof o);
-		upper = pairs_at(g.pix, o);
-		lower = pairs_at(g.pix + g.stride, o);
-	}
+	int32_t o[lanes];
+	memcpy(o, &at, sizeof o);
+	const uint8_t *p = g.pix, *q = g.pix + g.stride;
+#if defined(__AVX2__)
+	words upper = {two_bytes(p + o[0]), two_bytes(p + o[1]), two_bytes(p + o[2]), two_bytes(p + o[3]),
+		two_bytes(p + o[4]), two_bytes(p + o[5]), two_bytes(p + o[6]), two_bytes(p + o[7])};
+	words lower = {two_bytes(q + o[0]), two_bytes(q + o[1]), two_bytes(q + o[2]), two_bytes(q + o[3]),
+		two_bytes(q + o[4]), two_bytes(q + o[5]), two_bytes(q + o[6]), two_bytes(q + o[7])};
+#else
+	words upper = {two_bytes(p + o[0]), two_bytes(p + o[1]), two_bytes(p + o[2]), two_bytes(p + o[3])};
+	words lower = {two_bytes(q + o[0]), two_bytes(q + o[1]), two_bytes(q + o[2]), two_bytes(q + o[3])};
+#endif
 	ints across = (fx << 16) + 256 - fx;
 	ints top = dot(widen_pairs(upper), across), bottom = dot(widen_pairs(lower), across);
 	return (top << 8) + (bottom - top) * fy;
@@ -86,6 +57,14 @@ static inline ints load_bytes(const uint8_t *p) {
 // still returns the differences of pixels that do not move.
 static inline ints still(warp_guide a, warp_guide b, int x, int y) {
 	return magnitude(load_bytes(a.pix + (int64_t)y * a.stride + x) - load_bytes(b.pix + (int64_t)y * b.stride + x)) << 4;
+}
+
+static inline ints columns_from(int x) {
+#if defined(__AVX2__)
+	return x + (ints){0, 1, 2, 3, 4, 5, 6, 7};
+#else
+	return x + (ints){0, 1, 2, 3};
+#endif
 }
 
 // The last vector of a row ends with the row, and repeats some pixels of the one before.

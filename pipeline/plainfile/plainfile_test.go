@@ -83,3 +83,14 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("%q", b[:n])
 	}
 }
+
+// Some editors put a byte order mark before a text in UTF-8; no reader sees it.
+func TestByteOrderMark(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "list.txt")
+	for content, want := range map[string]string{"\uFEFF12 gap\r\n": "12 gap\r\n", "\uFEFF": "", "\xEF\xBB": "\xEF\xBB", "a\uFEFF": "a\uFEFF"} {
+		write(t, name, content)
+		if b, err := Read(name, 100); err != nil || string(b) != want {
+			t.Errorf("%q is read as %q, %v", content, b, err)
+		}
+	}
+}

@@ -15,7 +15,11 @@ import (
 // openCache makes a directory for optical flow in dir, and removes those that killed servers of
 // the same user have left there.
 func openCache(dir string) (*atomicfile.Dir, error) {
-	name := filepath.Join(dir, fmt.Sprintf("retime-review-%d", os.Getuid()))
+	user := ""
+	if id := os.Getuid(); id >= 0 { // Windows' users have directories of their own for temporary files
+		user = fmt.Sprintf("-%d", id)
+	}
+	name := filepath.Join(dir, "retime-review"+user)
 	_ = atomicfile.Sweep(name) // what stays hinders nobody
 	d, err := atomicfile.CreateDir(name)
 	if err != nil {

@@ -52,7 +52,7 @@ func newRootCommand() *cobra.Command {
 		return fault.New(fault.Usage, "%w; see %s --help", err, cmd.CommandPath())
 	})
 	cmd.CompletionOptions.DisableDefaultCmd = true
-	cmd.AddCommand(newBsplineCommand(), newBoxsplineCommand(), newStagesCommand(), newCUDACommand(), newRestoreCommand())
+	cmd.AddCommand(newBsplineCommand(), newBoxsplineCommand(), newStagesCommand(), newCUDACommand(), newRestoreCommand(), newRatingsCommand())
 	return cmd
 }
 

@@ -153,7 +153,9 @@ func (a *assessor) assess(in warp.Interval, phase warp.Phase, f *frame.Frame, ra
 	a.Begin(in)
 	confidence = a.Confidence(phase)
 	if rated {
-		made := warp.Luma(f)
+		view := frame.Wrap(f.Format, f.Width, f.Height, f.Planes, nil)
+		view.Transfer, view.FullRange = in.A.Transfer, in.A.FullRange // made frames have none
+		made := warp.Luma(view)
 		for range in.Level {
 			made = warp.Halve(made)
 		}

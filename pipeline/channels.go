@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -16,12 +18,17 @@ import (
 // keepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, unless
 // somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost. It
 // comes before the line is made.
-func (c *Clip) keepChannels(w *media.WriterOptions) error {
+func (c *Clip) keepChannels(ctx context.Context, w *media.WriterOptions) error {
 	o := &c.Options
 	if !c.takesWhole() {
 		return nil
 	}
-	carrier, deep, err := aov.New(aov.Options{File: c.Source.Picture, Rate: c.Plan.Rate, Peak: pixel.PeakLight(), Workers: o.workers()})
+	peak := pixel.PeakLight()
+	if o.Timing.Shutter != nil {
+		peak = math.MaxFloat32 // what is warped is of one moment, and does not mix with what is blurred
+		o.Hooks.Log.Warn("only colour and alpha are blurred; further channels are of the middle of the exposure", "input", o.Input.File)
+	}
+	carrier, deep, err := aov.New(aov.Options{File: c.Source.Picture, Rate: c.Plan.Rate, Peak: peak, Workers: o.workers(), Log: o.Hooks.Log})
 	switch {
 	case errors.Is(err, exr.ErrUnsupported), errors.Is(err, exr.ErrFormat):
 		o.Hooks.Log.Info("only colour and alpha are kept", "input", o.Input.File, "because", err)
@@ -32,8 +39,10 @@ func (c *Clip) keepChannels(w *media.WriterOptions) error {
 		o.Hooks.Log.Warn("made frames lack the deep parts", "input", o.Input.File)
 	}
 	w.Complete = func(encoded []byte) ([]byte, error) {
-		whole, err := carrier.Complete(encoded)
-		if err != nil {
+		whole, err := carrier.Complete(ctx, encoded)
+		if err != nil && ctx.Err() != nil {
+			return nil, fault.Cancel(ctx, "cancelled")
+		} else if err != nil {
 			return nil, fault.New(fault.BadData, "input %q: %w", o.Input.File, err)
 		}
 		return whole, nil

@@ -91,7 +91,7 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "shutter-samples", arg: "N", usage: "moments of which a frame is the mean: 2 to 256, auto", heading: timeHeading,
 			option: "Timing.ShutterSamples", verbs: conversions, Value: parsed(&t.ShutterSamples, "auto", parseSamples)},
 		{name: "light", arg: "WHAT", usage: "what shutters and cross-fades average: linear (light), coded (samples)\n" +
-			"By default, light for shutters, and for cross-fades of OpenEXR. The input states the curve between them; without a word, sRGB counts for RGB and BT.1886 for YUV.", heading: timeHeading,
+			"By default, light for shutters, and for cross-fades of OpenEXR. The input states the curve between them; if it states none, RGB counts as sRGB and YUV as BT.1886.", heading: timeHeading,
 			option: "Timing.Light", verbs: conversions, values: []string{"linear", "coded"}, Value: word(&t.Light)},
 		{name: "audio", arg: "HOW", usage: "sound at another speed: stretch (at its pitch), keep, drop", heading: timeHeading, option: "Timing.Audio",
 			verbs: conversions, values: []string{"stretch", "keep", "drop"}, Value: word(&t.Audio)},

@@ -12,7 +12,7 @@ const maxCurve = 1 << 20
 
 // readCurve reads the keyframes in the file of --curve.
 func readCurve(name string) ([]curve.Keyframe, error) {
-	f, err := plainfile.Open(name, maxCurve)
+	f, err := plainfile.OpenText(name, maxCurve)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "--curve: %w", err)
 	}

@@ -18,7 +18,7 @@ const maxScenes = 1 << 22
 // readScenes reads the times of scene cuts, one a line. It skips blank lines and
 // comments after #.
 func readScenes(name string) ([]*big.Rat, error) {
-	f, err := plainfile.Open(name, maxScenes)
+	f, err := plainfile.OpenText(name, maxScenes)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "--scenes: %w", err)
 	}

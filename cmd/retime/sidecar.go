@@ -81,7 +81,7 @@ const (
 // readList reads the file of a flag, of up to limit bytes, with parse, whose errors name
 // the line.
 func readList[T any](flag, name string, limit int64, parse func(io.Reader) ([]T, error)) ([]T, error) {
-	f, err := plainfile.Open(name, limit)
+	f, err := plainfile.OpenText(name, limit)
 	if err != nil {
 		return nil, fault.New(fault.NoInput, "%s: %w", flag, err)
 	}

@@ -4,8 +4,12 @@
 package aov
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"image"
+	"io/fs"
+	"log/slog"
 	"math/big"
 	"os"
 	"slices"
@@ -26,6 +30,7 @@ type Options struct {
 	// beside the engine.
 	Peak    float32
 	Workers frame.Workers
+	Log     *slog.Logger
 }
 
 // Carrier turns the pictures that an encoder has made of frames' colour into whole ones. Vectors may be
@@ -34,12 +39,12 @@ type Carrier struct {
 	o Options
 
 	mu      sync.Mutex
-	pairs   map[int64]stages.Vectors // that are told and may be used yet, by the number of their first picture
-	waiting []shown                  // frames whose pictures the encoder has yet
-	last    int64                    // pair of the last frame that was told
+	told    []stages.Vectors // that may be used yet, in the order in which they came
+	waiting []shown          // frames whose pictures the encoder has yet
 
 	sources []*source // that were read last
 	motion  motion
+	warned  bool
 }
 
 // shown is a frame on its way through the encoder.
@@ -62,7 +67,7 @@ const kept = 2
 // without OpenEXR, the error wraps exr.ErrUnsupported. Deep reports whether there are deep parts, which
 // only shot frames keep.
 func New(o Options) (c *Carrier, deep bool, err error) {
-	c = &Carrier{o: o, pairs: map[int64]stages.Vectors{}, last: -1, motion: motion{workers: o.Workers}}
+	c = &Carrier{o: o, motion: motion{workers: o.Workers}}
 	s, err := c.source(0)
 	if err != nil {
 		return nil, false, err
@@ -81,7 +86,15 @@ func New(o Options) (c *Carrier, deep bool, err error) {
 func (c *Carrier) Vectors(v stages.Vectors) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.pairs[v.Number] = v
+	for _, t := range slices.Backward(c.told) {
+		if t.Way == v.Way {
+			if t.Number == v.Number && t.Next == v.Next {
+				return nil
+			}
+			break
+		}
+	}
+	c.told = append(c.told, v)
 	return nil
 }
 
@@ -93,26 +106,27 @@ func (c *Carrier) Next(o stages.Origin) {
 		o.Pictures[0], o.Pictures[1] = o.Pictures[1], o.Pictures[0]
 		o.Phase = warp.PhaseOne - o.Phase
 	}
-	pair := o.Pictures[0]
-	if pair != c.last {
-		delete(c.pairs, c.last)
-		c.last = pair
-	}
 	next := shown{Origin: o}
-	if o.Pictures[1] == pair+1 {
-		next.vectors = c.pairs[pair]
+	i := slices.IndexFunc(c.told, func(v stages.Vectors) bool {
+		return v.Way == o.Way && v.Number == o.Pictures[0] && v.Next == o.Pictures[1]
+	})
+	if i >= 0 {
+		next.vectors = c.told[i]
+		// Frames come in the order of the vectors, so the way needs none from before.
+		at := 0
+		c.told = slices.DeleteFunc(c.told, func(v stages.Vectors) bool { at++; return at <= i && v.Way == o.Way })
 	}
 	c.waiting = append(c.waiting, next)
 }
 
 // Complete returns the whole picture of the frame that Next told of first among those that Complete has not
 // returned. encoded is the encoder's.
-func (c *Carrier) Complete(encoded []byte) ([]byte, error) {
+func (c *Carrier) Complete(ctx context.Context, encoded []byte) ([]byte, error) {
 	c.mu.Lock()
 	f := c.waiting[0]
 	c.waiting = c.waiting[1:]
 	c.mu.Unlock()
-	whole, err := c.whole(&f, encoded)
+	whole, err := c.whole(ctx, &f, encoded)
 	if err != nil {
 		return nil, fmt.Errorf("the channels beside colour: %w", err)
 	}
@@ -120,7 +134,7 @@ func (c *Carrier) Complete(encoded []byte) ([]byte, error) {
 	return whole, nil
 }
 
-func (c *Carrier) whole(f *shown, encoded []byte) ([]byte, error) {
+func (c *Carrier) whole(ctx context.Context, f *shown, encoded []byte) ([]byte, error) {
 	if f.Shown >= 0 {
 		s, err := c.source(f.Shown)
 		if err != nil {
@@ -132,47 +146,72 @@ func (c *Carrier) whole(f *shown, encoded []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sides, model, err := c.sides(f)
+	sides, err := c.sides(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	if !alike(sides[0].parts, sides[1].parts) {
-		sides = [2]*source{model, model}
-	}
+	model := sides.nearer
 	display := model.parts[0].Display
 	if err := c.motion.find(f.vectors, display.Dx(), display.Dy(), f.Phase); err != nil {
 		return nil, err
 	}
+	c.motion.only = sides.only
 	parts := make([]exr.Part, len(model.parts))
 	for i := range parts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		var of *exr.Part
 		if i == 0 {
 			of = &colour[0]
 		}
-		parts[i] = c.part(&sides[0].parts[i], &sides[1].parts[i], of, display)
+		parts[i] = c.part(&sides.pictures[0].parts[i], &sides.pictures[1].parts[i], of, display)
 	}
 	return exr.Encode(model.file, parts, c.threads())
 }
 
-// sides returns the pictures that a frame lies between, and the nearer one. Of a damaged one, the other takes the
-// place.
-func (c *Carrier) sides(f *shown) (sides [2]*source, model *source, err error) {
+// sides are the pictures that a frame lies between.
+type sides struct {
+	pictures [2]*source
+	nearer   *source
+	only     uint8 // the one that stands for both; 0 for none
+}
+
+// sides returns the pictures that a frame lies between. The other one stands for a damaged one, and the
+// nearer one for both if they have other channels.
+func (c *Carrier) sides(ctx context.Context, f *shown) (s sides, err error) {
 	var errs [2]error
 	for i, n := range f.Pictures {
-		sides[i], errs[i] = c.decoded(n)
+		if s.pictures[i], errs[i] = c.decoded(n); errors.As(errs[i], new(*fs.PathError)) {
+			return s, errs[i] // it is not damaged, it is not there
+		}
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+	}
+	nearer := 0
+	if f.Phase >= warp.PhaseOne/2 {
+		nearer = 1
 	}
 	switch {
 	case errs[0] != nil && errs[1] != nil:
-		return sides, nil, errs[0]
+		return s, errs[0]
 	case errs[0] != nil:
-		sides[0] = sides[1]
+		s.only, nearer = second, 1
 	case errs[1] != nil:
-		sides[1] = sides[0]
+		s.only, nearer = first, 0
+	case !alike(s.pictures[0].parts, s.pictures[1].parts):
+		s.only = first << nearer
 	}
-	if f.Phase >= warp.PhaseOne/2 {
-		return sides, sides[1], nil
+	s.nearer = s.pictures[nearer]
+	if s.only != 0 {
+		s.pictures = [2]*source{s.nearer, s.nearer}
 	}
-	return sides, sides[0], nil
+	if err := errors.Join(errs[:]...); err != nil && !c.warned {
+		c.warned = true
+		c.o.Log.Warn("a neighbour's further channels stand for those of a damaged picture", "because", err)
+	}
+	return s, nil
 }
 
 // threads are those that OpenEXR has beside the caller's.
@@ -212,10 +251,11 @@ func (c *Carrier) decoded(n int64) (*source, error) {
 	return s, err
 }
 
-// alike reports whether two pictures have the same channels in the same parts.
+// alike reports whether two pictures have the same channels in the same parts, and a part of a frame between
+// them, which has what both windows have, is no larger than a picture may be.
 func alike(a, b []exr.Part) bool {
 	return slices.EqualFunc(a, b, func(p, q exr.Part) bool {
-		return p.Deep == q.Deep && p.Display == q.Display && slices.EqualFunc(p.Planes, q.Planes, func(c, d exr.Plane) bool {
+		return p.Deep == q.Deep && p.Display == q.Display && exr.Fits(p.Window.Union(q.Window)) && slices.EqualFunc(p.Planes, q.Planes, func(c, d exr.Plane) bool {
 			return c.Name == d.Name && c.Type == d.Type
 		})
 	})
@@ -234,6 +274,9 @@ func (c *Carrier) part(a, b, colour *exr.Part, display image.Rectangle) exr.Part
 		p := &out.Planes[i]
 		*p = exr.Plane{Name: from.Name, Type: from.Type, Sampled: from.Sampled, Bits: make([]uint32, out.Window.Dx()*out.Window.Dy())}
 		blends := Blends(from.Name, from.Type)
+		if colour == nil {
+			blends = Blends(a.Name+"."+from.Name, from.Type)
+		}
 		s := sampler{motion: &c.motion, at: display.Min, blends: blends, a: newView(a, from, blends), b: newView(b, &b.Planes[i], blends)}
 		f := filler{sampler: &s, to: p, window: out.Window}
 		if blends && colour != nil && display.Size() == colour.Window.Size() {

@@ -5,10 +5,13 @@ package aov
 import (
 	"bytes"
 	"errors"
+	"io/fs"
+	"log/slog"
 	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"retime/flow"
@@ -60,17 +63,20 @@ func TestPartsAndTiles(t *testing.T) {
 	if err := exr.Write(&encoded, w, h, []exr.Channel{{Name: "R", Type: exr.Float, Sample: func(x, y int) float32 { return 0.75 }}}); err != nil {
 		t.Fatal(err)
 	}
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	vectors := stages.Vectors{Next: 1, Width: w, Height: h, FlowPair: warp.FlowPair{Forward: move(4), Backward: move(-4)}}
 	for kind, last := range map[string]int{"parts": 1, "tiles": 0} {
-		c, deep, err := New(Options{File: func(n int64) (string, bool) { return at(kind + string(rune('0'+n))), n < 2 }, Rate: big.NewRat(48, 1), Peak: 49})
+		c, deep, err := New(Options{File: func(n int64) (string, bool) { return at(kind + string(rune('0'+n))), n < 2 }, Rate: big.NewRat(48, 1), Peak: 49, Log: log})
 		if err != nil || deep {
 			t.Fatalf("%s: %v", kind, err)
 		}
-		if err := c.Vectors(stages.Vectors{Width: w, Height: h, FlowPair: warp.FlowPair{Forward: move(4), Backward: move(-4)}}); err != nil {
+		if err := c.Vectors(vectors); err != nil {
 			t.Fatal(err)
 		}
 		c.Next(stages.Origin{Pictures: [2]int64{1, 0}, Phase: warp.PhaseOne / 2, Shown: -1}) // backward
 		c.Next(stages.Origin{Pictures: [2]int64{1, 1}, Shown: 1})
-		made, err := c.Complete(encoded.Bytes())
+		made, err := c.Complete(t.Context(), encoded.Bytes())
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
@@ -88,16 +94,12 @@ func TestPartsAndTiles(t *testing.T) {
 				}
 			}
 		}
-		whole, err := c.Complete(encoded.Bytes())
+		whole, err := c.Complete(t.Context(), encoded.Bytes())
 		if file, e := os.ReadFile(at(kind + "1")); err != nil || e != nil || !bytes.Equal(whole, file) {
 			t.Errorf("%s: a shot frame is another file; %v, %v", kind, err, e)
 		}
 	}
-	// A damaged neighbour leaves its place to the other one, and two of them are an error.
-	c, _, err := New(Options{File: func(n int64) (string, bool) { return at([]string{"parts0", "cut"}[n]), true }, Rate: big.NewRat(48, 1), Peak: 49})
-	if err != nil {
-		t.Fatal(err)
-	}
+	// The other one stands for a damaged neighbour, where it is seen, and two of them are an error.
 	file, err := os.ReadFile(at("parts1"))
 	if err == nil {
 		err = os.WriteFile(at("cut"), file[:len(file)/2], 0o600)
@@ -105,15 +107,38 @@ func TestPartsAndTiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Next(stages.Origin{Pictures: [2]int64{0, 1}, Phase: warp.PhaseOne - 1, Shown: -1})
-	c.Next(stages.Origin{Pictures: [2]int64{1, 1}, Shown: -1})
-	if made, err := c.Complete(encoded.Bytes()); err != nil {
-		t.Errorf("beside a damaged picture: %v", err)
-	} else if parts, err := exr.Decode(made, 0); err != nil || parts[1].Planes[0].Value(5*w+20) != 520 {
-		t.Errorf("beside a damaged picture: %v", err)
+	for k, pair := range [][]string{{"parts0", "cut"}, {"cut", "parts1"}} {
+		said.Reset()
+		c, _, err := New(Options{File: func(n int64) (string, bool) { return at(pair[n]), true }, Rate: big.NewRat(48, 1), Peak: 49, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Vectors(vectors); err != nil {
+			t.Fatal(err)
+		}
+		c.Next(stages.Origin{Pictures: [2]int64{0, 1}, Phase: warp.PhaseOne / 2, Shown: -1})
+		damaged := int64(1 - k)
+		c.Next(stages.Origin{Pictures: [2]int64{damaged, damaged}, Shown: -1})
+		if made, err := c.Complete(t.Context(), encoded.Bytes()); err != nil {
+			t.Errorf("%v: %v", pair, err)
+		} else if parts, err := exr.Decode(made, 0); err != nil || parts[1].Planes[0].Value(5*w+20) != 518 || parts[1].Planes[1].Value(5*w+20) != 518 {
+			t.Errorf("%v: %v, %v", pair, parts[1].Planes[0].Value(5*w+20), err)
+		}
+		if n := strings.Count(said.String(), "damaged"); n != 1 {
+			t.Errorf("%v: said %d times", pair, n)
+		}
+		if _, err := c.Complete(t.Context(), encoded.Bytes()); err == nil {
+			t.Error("of a damaged picture: no error")
+		}
 	}
-	if _, err := c.Complete(encoded.Bytes()); err == nil {
-		t.Error("of a damaged picture: no error")
+	// One that is not there is no damaged one.
+	c, _, err := New(Options{File: func(n int64) (string, bool) { return at([]string{"parts0", "nothing"}[n]), true }, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Next(stages.Origin{Pictures: [2]int64{0, 1}, Phase: 1, Shown: -1})
+	if _, err := c.Complete(t.Context(), encoded.Bytes()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing picture: %v", err)
 	}
 	fewer := bytes.Clone(encoded.Bytes())
 	fewer[bytes.Index(fewer, []byte("R\x00\x02"))+10] = 2 // columns to a sample
@@ -122,5 +147,36 @@ func TestPartsAndTiles(t *testing.T) {
 	}
 	if _, _, err := New(Options{File: func(int64) (string, bool) { return at("fewer0"), true }}); !errors.Is(err, exr.ErrUnsupported) {
 		t.Errorf("fewer samples than pixels: %v", err)
+	}
+}
+
+// Frames have the vectors of their pair and way wherever playback turns, and others are let go.
+func TestVectorsOfPairs(t *testing.T) {
+	c := &Carrier{}
+	tell := func(way int, number, next int64) {
+		t.Helper()
+		if err := c.Vectors(stages.Vectors{Way: way, Number: number, Next: next, Width: int(100*number) + 10*way + len(c.told)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range []int64{8, 9, 9, 10} {
+		tell(0, n, n+1)
+	}
+	tell(1, 9, 10)
+	tell(0, 10, 11)
+	tell(0, 9, 10)
+	tell(0, 5, 7) // beside a picture that is left out
+	for _, step := range []struct {
+		way   int
+		a, b  int64
+		width int // of the pair; 0 for none
+		left  int
+	}{
+		{0, 9, 10, 901, 5}, {1, 9, 10, 913, 5}, {0, 10, 11, 1002, 4}, {0, 11, 10, 1002, 4}, {0, 10, 9, 904, 3}, {0, 7, 5, 505, 2}, {0, 3, 4, 0, 2},
+	} {
+		c.Next(stages.Origin{Way: step.way, Pictures: [2]int64{step.a, step.b}})
+		if got := c.waiting[len(c.waiting)-1].vectors.Width; got != step.width || len(c.told) != step.left {
+			t.Errorf("%+v: %d, and %d are left", step, got, len(c.told))
+		}
 	}
 }

@@ -17,6 +17,7 @@ type motion struct {
 	field   flow.Field         // from the first picture to the second, in 1/256 pixel; empty for none
 	seen    frame.Image[uint8] // on the guides' grid: first, second or both
 	level   int                // how often the guides were halved
+	only    uint8              // the picture that there is, if the other one is not
 
 	sides [2]side
 }
@@ -156,9 +157,13 @@ func distance(f flow.Field, x, y int, v flow.Vec, part, sign int64) int {
 // at returns the motion at a pixel of the made frame, in 1/256 pixel, and which pictures show it. Beyond
 // the frame it is that of the nearest pixel.
 func (m *motion) at(x, y int) (flow.Vec, uint8) {
-	if m.field.Width == 0 {
-		return flow.Vec{}, both
+	v, seen := flow.Vec{}, both
+	if m.field.Width > 0 {
+		x, y = min(max(x, 0), m.field.Width-1), min(max(y, 0), m.field.Height-1)
+		v, seen = m.field.Row(y)[x], m.seen.Row(y >> m.level)[x>>m.level]
 	}
-	x, y = min(max(x, 0), m.field.Width-1), min(max(y, 0), m.field.Height-1)
-	return m.field.Row(y)[x], m.seen.Row(y >> m.level)[x>>m.level]
+	if m.only != 0 {
+		seen = m.only
+	}
+	return v, seen
 }

@@ -35,7 +35,7 @@ func (s *sampler) row(to []uint32, x, y int) {
 			out.Set(i, s.b.smooth(bx, by))
 		default:
 			w := float32(phase) / warp.PhaseOne
-			out.Set(i, s.a.smooth(ax, ay)*(1-w)+s.b.smooth(bx, by)*w)
+			out.Set(i, float32(s.a.smooth(ax, ay)*(1-w))+float32(s.b.smooth(bx, by)*w))
 		}
 	}
 }

@@ -183,14 +183,18 @@ func replaceable(name string, info os.FileInfo) error {
 	if info.Mode().Perm()&0o200 == 0 {
 		return errors.New("exists, and is read-only")
 	}
+	var err error
 	for range tries {
-		f, err := openFile(name, windows.DELETE, shareAll, windows.OPEN_EXISTING)
-		if err == nil {
+		var f *os.File
+		if f, err = openFile(name, windows.DELETE, shareAll, windows.OPEN_EXISTING); err == nil {
 			return f.Close()
 		} else if !busy(err) {
 			return nil
 		}
 		time.Sleep(pause)
+	}
+	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
+		return errors.New("exists, and may not be replaced")
 	}
 	return errors.New("exists, and another program has it open")
 }

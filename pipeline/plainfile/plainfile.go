@@ -14,8 +14,8 @@ import (
 // Unlimited is a limit for Open that no file exceeds.
 const Unlimited = 1<<63 - 1
 
-// File is a regular file that is open for reading. It begins behind a byte order mark, and ends where the
-// file ended when Open opened it.
+// File is a regular file that is open for reading. It ends where the file ended when
+// Open opened it.
 type File struct {
 	*io.SectionReader
 	file *os.File
@@ -50,21 +50,27 @@ func Open(name string, limit int64) (*File, error) {
 		f.Close()
 		return nil, opening(name, err)
 	}
-	begin := int64(0)
-	if head := make([]byte, len(mark)); info.Size() >= int64(len(mark)) {
-		if _, err := f.ReadAt(head, 0); err == nil && string(head) == mark {
-			begin = int64(len(mark))
-		}
-	}
-	return &File{io.NewSectionReader(f, begin, info.Size()-begin), f}, nil
+	return &File{io.NewSectionReader(f, 0, info.Size()), f}, nil
 }
 
-// mark is the byte order mark that some editors put before text in UTF-8.
-const mark = "\uFEFF"
-
-// Read returns the content of the regular file called name; see Open.
-func Read(name string, limit int64) ([]byte, error) {
+// OpenText is Open for a text in UTF-8. It passes over the byte order mark that some editors begin with.
+func OpenText(name string, limit int64) (*File, error) {
+	const mark = "\uFEFF"
 	f, err := Open(name, limit)
+	if err != nil {
+		return nil, err
+	}
+	if head := make([]byte, len(mark)); f.Size() >= int64(len(mark)) {
+		if _, err := f.ReadAt(head, 0); err == nil && string(head) == mark {
+			f.SectionReader = io.NewSectionReader(f.file, int64(len(mark)), f.Size()-int64(len(mark)))
+		}
+	}
+	return f, nil
+}
+
+// Read returns the content of the text called name; see OpenText.
+func Read(name string, limit int64) ([]byte, error) {
+	f, err := OpenText(name, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package plainfile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -92,5 +93,13 @@ func TestByteOrderMark(t *testing.T) {
 		if b, err := Read(name, 100); err != nil || string(b) != want {
 			t.Errorf("%q is read as %q, %v", content, b, err)
 		}
+		f, err := Open(name, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(f); err != nil || string(b) != content {
+			t.Errorf("%q, which may be no text, is read as %q, %v", content, b, err)
+		}
+		f.Close()
 	}
 }

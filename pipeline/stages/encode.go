@@ -13,7 +13,7 @@ func (r *run) encode(from <-chan *Target) func(context.Context) error {
 					hook(r.want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
 				}
 				if hook := r.params.Hooks.Origin; hook != nil {
-					hook(t.origin())
+					hook(t.origin(r.ways.Number(t.record.Frame)))
 				}
 				err = r.sink.WriteFrame(t.frame, t.From, t.To)
 				stop()

@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"math/bits"
+
 	"retime/frame"
 	"retime/warp"
 )
@@ -24,16 +26,23 @@ type mix struct {
 
 // evenly counts each of n frames alike.
 func evenly(n int) mix {
-	m := mix{make([]int64, n), int64(n), 0}
+	m := mix{weights: make([]int64, n), total: int64(n)}
 	for i := range m.weights {
 		m.weights[i] = 1
 	}
-	return m
+	return m.bounded()
 }
 
 // fading counts two frames as a cross-fade does at a phase.
 func fading(phase warp.Phase) mix {
-	return mix{[]int64{warp.PhaseOne - int64(phase), int64(phase)}, warp.PhaseOne, 6}
+	return mix{weights: []int64{warp.PhaseOne - int64(phase), int64(phase)}, total: warp.PhaseOne}.bounded()
+}
+
+// bounded leaves out as many bits of light as a sum of the brightest needs room for.
+func (m mix) bounded() mix {
+	const brightest = 57 // bits: 316 times frame.Bright, at a signal of 2 by frame.Log316
+	m.shift = max(brightest+bits.Len64(uint64(m.total))-63, 0)
+	return m
 }
 
 // share is what the light of frame k adds to a sum.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline/timeline"
 	"retime/warp"
 )
 
@@ -184,6 +185,26 @@ func TestExposedDiscKeepsItsLight(t *testing.T) {
 			want := total(frames[0])*(1-float64(phase)/warp.PhaseOne) + total(frames[5])*float64(phase)/warp.PhaseOne
 			if got := total(mean); math.Abs(got/want-1) > most {
 				t.Errorf("%s, %+v: a cross-fade at %d has %.5f of the disc's light", c.format.Name, c.light, phase, got/want)
+			}
+		}
+	}
+}
+
+// Sums of the brightest light that a curve has fit, however many frames they are of.
+func TestBrightestLight(t *testing.T) {
+	for tag := range frame.Transfer(32) {
+		curve := frame.Light{Transfer: tag}.Curve()
+		if curve == nil {
+			continue
+		}
+		light := curve.Light(2 * frame.One)
+		for name, m := range map[string]mix{"one": evenly(1), "some": evenly(63), "most": evenly(timeline.MaxSamples), "a cross-fade": fading(1), "half a cross-fade": fading(warp.PhaseOne / 2)} {
+			sum := int64(0)
+			for k := range m.weights {
+				sum += m.share(k, light)
+			}
+			if mean := m.mean(sum); mean > light || mean < light-light>>30 {
+				t.Errorf("transfer %d, %s: the mean of %d is %d", tag, name, light, mean)
 			}
 		}
 	}

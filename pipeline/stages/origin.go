@@ -12,16 +12,17 @@ type Origin struct {
 	Pictures [2]int64   // that it lies between; twice the same if there is one
 	Phase    warp.Phase // from the first of them to the second
 	Shown    int64      // the picture that it is; -1 if it was made
+	Way      int        // of the frame: 0 for the conversion's own, another one for each preset and shutter of decisions
 }
 
-// origin returns the origin of a frame that is complete.
-func (t *Target) origin() Origin {
+// origin returns the origin of a frame that is complete, of a way.
+func (t *Target) origin(way int) Origin {
 	v := t.interval
 	b := v.B
 	if b == nil {
 		b = v.A
 	}
-	o := Origin{Method: t.record.Method, Pictures: [2]int64{v.A.Guide.Number(), b.Guide.Number()}, Phase: t.Phase, Shown: -1}
+	o := Origin{Method: t.record.Method, Pictures: [2]int64{v.A.Guide.Number(), b.Guide.Number()}, Phase: t.Phase, Shown: -1, Way: way}
 	if t.shows == nothing || o.Method.Made() {
 		return o
 	}

@@ -88,8 +88,8 @@ type Hooks struct {
 	// how far each pixel of the guides' grid can be trusted, from 0 to 255. An error
 	// ends the run. Maps need optical flow.
 	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error
-	// Vectors is called with the optical flow of each pair of consecutive source pictures between
-	// which frames are made, maybe several times, and if decisions give frames a preset of their own, from
+	// Vectors is called with the optical flow of each pair of source pictures between which frames are
+	// made, maybe several times, and if decisions give frames a preset of their own, from
 	// several goroutines. An error ends the run.
 	Vectors func(Vectors) error
 }

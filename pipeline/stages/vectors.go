@@ -6,22 +6,22 @@ import (
 	"retime/warp"
 )
 
-// Vectors are the optical flow between a source picture and the next one, both ways, on the grid of
-// the guides.
+// Vectors are the optical flow between two source pictures, both ways, on the grid of the guides.
 type Vectors struct {
-	Number        int64 // of the first picture, from 0 at the start of the input
+	Number, Next  int64 // of the pictures, from 0 at the start of the input; one apart but where pictures are left out
 	Width, Height int   // of the pictures
+	Way           int   // of the frames between them; see Origin.Way
 	warp.FlowPair
 }
 
-// VectorsOf returns the flow between two pictures of the input, which may follow each other in either
-// order; ok is false if they do not. The flow stays the caller's.
+// VectorsOf returns the flow between two pictures of the input, in either order; ok is false if they have no
+// numbers. The flow stays the caller's.
 func VectorsOf(a, b *Picture, f motion.Flow) (v Vectors, ok bool, err error) {
 	m, n := a.Guide.Number(), b.Guide.Number()
-	if m < 0 || n < 0 || m-n != 1 && n-m != 1 {
+	if m < 0 || n < 0 {
 		return v, false, nil
 	}
-	v = Vectors{Number: min(m, n), Width: a.Frame.Width, Height: a.Frame.Height}
+	v = Vectors{Number: min(m, n), Next: max(m, n), Width: a.Frame.Width, Height: a.Frame.Height}
 	if v.FlowPair, err = f.Fields(); err != nil {
 		return v, false, err
 	}
@@ -44,5 +44,6 @@ func (r *run) tellVectors(v *Interval) error {
 	if err != nil || !ok {
 		return err
 	}
+	vectors.Way = r.number
 	return tell(vectors)
 }

@@ -92,12 +92,12 @@ func (w *Writer) Count() int64 {
 	return w.count
 }
 
-// Write writes the vectors of a pair of pictures at the pictures' size, unless it has them. EXR files
+// Write writes the vectors of two consecutive pictures at the pictures' size, unless it has them. EXR files
 // that wait for another pair are written when that comes, or by Close.
 func (w *Writer) Write(v stages.Vectors) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.seen[v.Number] {
+	if v.Next != v.Number+1 || w.seen[v.Number] {
 		return nil
 	}
 	w.seen[v.Number] = true

@@ -128,7 +128,7 @@ int retime_exr_decode(const uint8_t *file, size_t size, int part, uint8_t *plane
 }
 
 int retime_exr_encode(const uint8_t *model, size_t size, int parts, const int *which, const int32_t *windows,
-	const uint8_t *planes, const uint64_t *offsets, int threads, uint8_t **out, size_t *out_size, char **why)
+	const uint8_t *planes, size_t planes_size, const uint64_t *offsets, int threads, uint8_t **out, size_t *out_size, char **why)
 {
 	return guarded(why, [&] {
 		Source source(model, size);
@@ -151,7 +151,10 @@ int retime_exr_encode(const uint8_t *model, size_t size, int parts, const int *w
 				OutputPart p(file, i);
 				size_t taken;
 				const Box2i &w = headers[i].dataWindow();
-				p.setFrameBuffer(frame(headers[i], planes + offsets[i], taken));
+				const FrameBuffer all = frame(headers[i], planes + offsets[i], taken);
+				if (offsets[i] > planes_size || taken > planes_size - offsets[i])
+					throw std::runtime_error("the channels have another size");
+				p.setFrameBuffer(all);
 				p.writePixels(w.max.y - w.min.y + 1);
 			}
 		}

@@ -35,7 +35,7 @@ func (b *bundle) encode(model []byte, threads int) ([]byte, error) {
 	var size C.size_t
 	var why *C.char
 	code := C.retime_exr_encode((*C.uint8_t)(&model[0]), C.size_t(len(model)), C.int(len(b.which)), (*C.int)(&b.which[0]), (*C.int32_t)(&b.windows[0]),
-		(*C.uint8_t)(&b.samples[0]), (*C.uint64_t)(&b.offsets[0]), C.int(threads), &out, &size, &why)
+		(*C.uint8_t)(&b.samples[0]), C.size_t(len(b.samples)), (*C.uint64_t)(&b.offsets[0]), C.int(threads), &out, &size, &why)
 	if err := failure(code, why); err != nil {
 		return nil, err
 	}

@@ -18,10 +18,10 @@ const char *retime_exr_version(void);
 int retime_exr_decode(const uint8_t *file, size_t size, int part, uint8_t *planes, size_t planes_size, int threads, char **why);
 
 // retime_exr_encode encodes parts, as scan lines, with the headers of the parts of the file model that which
-// names. windows has four numbers for each part, and planes their channels as retime_exr_decode leaves
-// them, from offsets on. The caller frees *out.
+// names. windows has four numbers for each part, and planes, of planes_size bytes, their channels as
+// retime_exr_decode leaves them, from offsets on. The caller frees *out.
 int retime_exr_encode(const uint8_t *model, size_t size, int parts, const int *which, const int32_t *windows,
-	const uint8_t *planes, const uint64_t *offsets, int threads, uint8_t **out, size_t *out_size, char **why);
+	const uint8_t *planes, size_t planes_size, const uint64_t *offsets, int threads, uint8_t **out, size_t *out_size, char **why);
 
 #ifdef __cplusplus
 }

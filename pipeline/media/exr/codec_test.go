@@ -4,7 +4,9 @@ package exr
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"image"
 	"math"
 	"os"
@@ -190,6 +192,45 @@ func TestDecodeDamaged(t *testing.T) {
 	few[bytes.Index(few, []byte("R\x00\x01"))+10] = 2 // columns to a sample
 	if _, err := Decode(few, 2); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("fewer samples: %v", err)
+	}
+	swapped := bytes.Clone(file.Bytes())
+	swapped[bytes.Index(swapped, []byte("R\x00\x01"))] = 'z'
+	if _, err := Decode(swapped, 2); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("channels out of order: %v", err)
+	}
+}
+
+// Windows and lists of channels that would take more memory than pictures may are refused before any is taken.
+func TestLargeWindows(t *testing.T) {
+	file := func(channels int, last ...uint32) []byte {
+		t.Helper()
+		var list []Channel
+		for i := range channels {
+			list = append(list, Channel{fmt.Sprintf("c%03d", i), Half, sample(0)})
+		}
+		var b bytes.Buffer
+		if err := Write(&b, 2, 2, list); err != nil {
+			t.Fatal(err)
+		}
+		name := []byte("dataWindow\x00box2i\x00")
+		box := b.Bytes()[bytes.Index(b.Bytes(), name)+len(name)+4:]
+		for i, v := range last {
+			binary.LittleEndian.PutUint32(box[8+4*i:], v)
+		}
+		return b.Bytes()
+	}
+	for name, f := range map[string][]byte{
+		"large": file(1, 1<<20-1, 1<<14-1), "a little too large": file(1, 1<<13-1, 1<<13), "many channels": file(17, 1<<13-1, 1<<13-1),
+	} {
+		if _, err := Decode(f, 2); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if parts, err := Parts(file(16, 1<<13-1, 1<<13-1)); err != nil || Supported(parts) != nil {
+		t.Errorf("the largest: %v, %v", err, Supported(parts))
+	}
+	if Fits(image.Rect(0, 0, 1<<20, 1).Union(image.Rect(0, 0, 1, 1<<20))) {
+		t.Error("a window of 2^40 pixels fits")
 	}
 }
 

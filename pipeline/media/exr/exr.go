@@ -1,5 +1,6 @@
 // Package exr writes OpenEXR pictures with channels of any names: scan lines in one part, compressed
-// by zip. Built with the tag openexr, it also decodes and encodes all that OpenEXR's C library does. The format is that of "OpenEXR File Layout" (openexr.com, version 2).
+// by zip. Built with the tag openexr, it also decodes and encodes flat parts by OpenEXR's C++ library. The
+// format is that of "OpenEXR File Layout" (openexr.com, version 2).
 package exr
 
 import (

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 )
 
 // ErrUnsupported is wrapped by errors about pictures that Decode and Encode do not take: deep data, channels
@@ -120,7 +121,21 @@ func partOf(attributes []attribute) (p Part, err error) {
 	if p.Window.Empty() || p.Display.Empty() || len(p.Planes) == 0 {
 		return p, fmt.Errorf("%w: no channels, or no windows", ErrFormat)
 	}
+	if !Fits(p.Window) {
+		return p, fmt.Errorf("%w: %dx%d pixels; at most %d are taken", ErrUnsupported, p.Window.Dx(), p.Window.Dy(), largestArea)
+	}
 	return p, nil
+}
+
+// The most pixels of a part, and samples of all parts.
+const (
+	largestArea = 1 << 26
+	mostSamples = 1 << 30
+)
+
+// Fits reports whether a window has no more pixels than a part may have.
+func Fits(w image.Rectangle) bool {
+	return w.Dx() <= largestSide && w.Dy() <= largestSide && w.Dx()*w.Dy() <= largestArea
 }
 
 // window returns the pixels of a box, which names the last ones; empty for what is none.
@@ -160,7 +175,17 @@ func Supported(parts []Part) error {
 	if !slices.ContainsFunc(parts, func(p Part) bool { return !p.Deep }) {
 		return fmt.Errorf("%w: deep data", ErrUnsupported)
 	}
+	samples := 0
 	for _, p := range parts {
+		if !p.Deep {
+			samples += len(p.Planes) * p.Window.Dx() * p.Window.Dy()
+		}
+		if samples > mostSamples {
+			return fmt.Errorf("%w: more than %d samples", ErrUnsupported, mostSamples)
+		}
+		if !slices.IsSortedFunc(p.Planes, func(c, d Plane) int { return strings.Compare(c.Name, d.Name) }) {
+			return fmt.Errorf("%w: channels out of order", ErrUnsupported)
+		}
 		for _, c := range p.Planes {
 			if c.Sampled != image.Pt(1, 1) && !p.Deep {
 				return fmt.Errorf("%w: channel %q has fewer samples than pixels", ErrUnsupported, c.Name)

@@ -20,7 +20,7 @@ func uniform(x, y int32) flow.Field {
 }
 
 func between(n int64, there, back flow.Field) stages.Vectors {
-	return stages.Vectors{Number: n, Width: 7, Height: 5, FlowPair: warp.FlowPair{Forward: there, Backward: back}}
+	return stages.Vectors{Number: n, Next: n + 1, Width: 7, Height: 5, FlowPair: warp.FlowPair{Forward: there, Backward: back}}
 }
 
 // A picture's layers are the vectors to the next and to the one before: twice as long as on halved guides, v upwards,
@@ -78,6 +78,11 @@ func TestEXRNumbers(t *testing.T) {
 		if got := files(); got != c.want {
 			t.Errorf("after pair %d: %d files, want %d", c.pair, got, c.want)
 		}
+	}
+	apart := between(20, uniform(1, 2), uniform(3, 4))
+	apart.Next = 22 // a picture is left out
+	if err := w.Write(apart); err != nil {
+		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil || w.Count() != 4 || files() != 6 {
 		t.Errorf("%d pairs, %d files, %v", w.Count(), files(), err)

@@ -26,17 +26,20 @@ func (c *Clip) keepChannels(ctx context.Context, w *media.WriterOptions) error {
 	peak := pixel.PeakLight()
 	if o.Timing.Shutter != nil {
 		peak = math.MaxFloat32 // what is warped is of one moment, and does not mix with what is blurred
-		o.Hooks.Log.Warn("only colour and alpha are blurred; further channels are of the middle of the exposure", "input", o.Input.File)
 	}
-	carrier, deep, err := aov.New(aov.Options{File: c.Source.Picture, Rate: c.Plan.Rate, Peak: peak, Workers: o.workers(), Log: o.Hooks.Log})
+	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: c.Plan.Rate, Peak: peak, Workers: o.workers(), Log: o.Hooks.Log})
 	switch {
 	case errors.Is(err, exr.ErrUnsupported), errors.Is(err, exr.ErrFormat):
 		o.Hooks.Log.Info("only colour and alpha are kept", "input", o.Input.File, "because", err)
 		return nil
 	case err != nil:
 		return fault.New(fault.NoInput, "input %q: %w", o.Input.File, err)
-	case deep:
+	}
+	if has.Deep {
 		o.Hooks.Log.Warn("made frames lack the deep parts", "input", o.Input.File)
+	}
+	if has.Further && o.Timing.Shutter != nil {
+		o.Hooks.Log.Warn("only colour and alpha are blurred; further channels are of the middle of the exposure", "input", o.Input.File)
 	}
 	w.Complete = func(encoded []byte) ([]byte, error) {
 		whole, err := carrier.Complete(ctx, encoded)

@@ -210,6 +210,12 @@ func TestChannels(t *testing.T) {
 			}
 		}
 	}
+	exposed, said := convertWhole(t, dir, func(o *pipeline.Options) {
+		o.Timing.Rate, o.Timing.Shutter, o.Synthesis.Mode = pipeline.Rate{Value: big.NewRat(25, 1)}, big.NewRat(1, 2), warp.Blend
+	})
+	if parts, _ := decodeEXR(t, exposed[1]); len(parts[0].Planes) != 6 || !strings.Contains(said, "further channels are of the middle") {
+		t.Errorf("by a shutter: %d channels; %s", len(parts[0].Planes), said)
+	}
 }
 
 // check compares the channels of a made frame with the scene at its time.

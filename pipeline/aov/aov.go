@@ -60,26 +60,38 @@ type source struct {
 	parts  []exr.Part // nil if nobody has asked for them
 }
 
+// engine are the channels that the engine makes, of the first part.
+var engine = []string{"R", "G", "B", "A", "Y"}
+
 // kept is how many pictures of the input are kept: the two that a frame lies between.
 const kept = 2
 
+// Contents tell what the input's first picture has beside colour and alpha.
+type Contents struct {
+	Further bool // channels or parts that are carried
+	Deep    bool // parts that only shot frames keep
+}
+
 // New returns a Carrier. If the input's first picture has what cannot be carried, or the program was built
-// without OpenEXR, the error wraps exr.ErrUnsupported. Deep reports whether there are deep parts, which
-// only shot frames keep.
-func New(o Options) (c *Carrier, deep bool, err error) {
+// without OpenEXR, the error wraps exr.ErrUnsupported.
+func New(o Options) (c *Carrier, has Contents, err error) {
 	c = &Carrier{o: o, motion: motion{workers: o.Workers}}
 	s, err := c.source(0)
 	if err != nil {
-		return nil, false, err
+		return nil, has, err
 	}
 	parts, err := exr.Parts(s.file)
 	if err == nil {
 		err = exr.Supported(parts)
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("openexr: %w", err)
+		return nil, has, fmt.Errorf("openexr: %w", err)
 	}
-	return c, slices.ContainsFunc(parts, func(p exr.Part) bool { return p.Deep }), nil
+	for i, p := range parts {
+		has.Deep = has.Deep || p.Deep
+		has.Further = has.Further || !p.Deep && (i > 0 || slices.ContainsFunc(p.Planes, func(c exr.Plane) bool { return !slices.Contains(engine, c.Name) }))
+	}
+	return c, has, nil
 }
 
 // Vectors takes the flow of a pair of pictures, before the frames between them come.

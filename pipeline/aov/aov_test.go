@@ -67,9 +67,9 @@ func TestPartsAndTiles(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(&said, nil))
 	vectors := stages.Vectors{Next: 1, Width: w, Height: h, FlowPair: warp.FlowPair{Forward: move(4), Backward: move(-4)}}
 	for kind, last := range map[string]int{"parts": 1, "tiles": 0} {
-		c, deep, err := New(Options{File: func(n int64) (string, bool) { return at(kind + string(rune('0'+n))), n < 2 }, Rate: big.NewRat(48, 1), Peak: 49, Log: log})
-		if err != nil || deep {
-			t.Fatalf("%s: %v", kind, err)
+		c, has, err := New(Options{File: func(n int64) (string, bool) { return at(kind + string(rune('0'+n))), n < 2 }, Rate: big.NewRat(48, 1), Peak: 49, Log: log})
+		if err != nil || has != (Contents{Further: true}) {
+			t.Fatalf("%s: %+v, %v", kind, has, err)
 		}
 		if err := c.Vectors(vectors); err != nil {
 			t.Fatal(err)

@@ -128,11 +128,9 @@ func (d *detector) spoils(n int, step *distance) bool {
 		if s < limit {
 			return false
 		}
-		kind := f.kind(before)
-		if kind == Garbled || kind == Flash {
-			if s, kind = secondLook(before, f.signature, after, strayed, d.rows); s < limit {
-				return false
-			}
+		var kind Kind
+		if s, kind = secondLook(before, f.signature, after, s, strayed, d.rows); s < limit {
+			return false
 		}
 		scores, kinds = append(scores, s), append(kinds, kind)
 	}
@@ -289,10 +287,7 @@ func (d *detector) end(n int, f []*signature) {
 		return
 	}
 	share, strayed := strays(f[1], f[0], f[2], distances(f[0].small, f[1].small), distances(f[2].small, f[3].small), d.rows)
-	k := f[0].kind(f[1])
-	if k == Garbled || k == Flash {
-		share, k = secondLook(f[1], f[0], f[2], strayed, d.rows)
-	}
+	share, k := secondLook(f[1], f[0], f[2], share, strayed, d.rows)
 	if share >= endSpoilt && share < anotherAt && k != Black && k != White {
 		d.verdict[n] = Finding{Kind: k, Score: share}
 	}

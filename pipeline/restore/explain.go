@@ -19,9 +19,13 @@ const (
 	mostlyLit    = 2 // times as many cells are lit as broken in a flash, at least
 )
 
-// secondLook looks at the cells of f that stray. It returns the share of all cells that stray and are not found elsewhere, and
-// Flash if most of these are but lit otherwise, or else what f.kind says.
-func secondLook(a, f, b *signature, strayed *[cellsY][cellsX]bool, rows int) (share float64, k Kind) {
+// secondLook looks at the cells of f that stray, a share of all, unless f shows nothing. It returns the share of those that are
+// not found elsewhere, and Flash if most of these are only lit differently, or else what f.kind says.
+func secondLook(a, f, b *signature, share float64, strayed *[cellsY][cellsX]bool, rows int) (float64, Kind) {
+	k := f.kind(a)
+	if k != Garbled && k != Flash {
+		return share, k
+	}
 	var broken, lit int
 	var above [cellsX]shiftBy
 	reach := f.small.Width / foundWithin
@@ -42,7 +46,6 @@ func secondLook(a, f, b *signature, strayed *[cellsY][cellsX]bool, rows int) (sh
 			}
 		}
 	}
-	k = f.kind(a)
 	if lit > mostlyLit*broken {
 		k = Flash
 	}

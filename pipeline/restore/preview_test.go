@@ -8,6 +8,21 @@ import (
 	"retime/frame"
 )
 
+// previewed opens a preview of a clip, and returns the frames that its restoration by a list writes.
+func previewed(t *testing.T, input string, list []Finding) (p *Preview, written []*frame.Frame) {
+	t.Helper()
+	o := options(t, input)
+	o.Damage = list
+	mustRun(t, o)
+	written, _ = readAll(t, o.Convert.Output.File)
+	p, err := OpenPreview(context.Background(), options(t, input))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p, written
+}
+
 // A preview shows the frames that a restoration makes, bit for bit, with the methods that the list chooses.
 func TestPreview(t *testing.T) {
 	const width, height, count = 97, 61, 20
@@ -16,15 +31,7 @@ func TestPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := options(t, input)
-	o.Damage = found
-	mustRun(t, o)
-	want, _ := readAll(t, o.Convert.Output.File)
-	p, err := OpenPreview(context.Background(), options(t, input))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p, want := previewed(t, input, found)
 	same := func(n int64, inserted, out int) {
 		t.Helper()
 		f, err := p.Frame(context.Background(), found, n, inserted)
@@ -92,15 +99,7 @@ func TestPreviewOfFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := options(t, input)
-			o.Damage = found
-			mustRun(t, o)
-			want, _ := readAll(t, o.Convert.Output.File)
-			p, err := OpenPreview(context.Background(), options(t, input))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
+			p, want := previewed(t, input, found)
 			for _, c := range [][3]int{{0, 0, 0}, {1, 0, 1}, {6, 0, 6}, {9, 0, 9}, {12, 0, 12}, {14, 0, 14}, {15, 0, 15}, {16, 0, 16}, {20, 0, 20}, {20, 1, 21}, {20, 2, 22}, {21, 0, 23}, {25, 0, 27}} {
 				f, err := p.Frame(context.Background(), found, int64(c[0]), c[1])
 				if err != nil {

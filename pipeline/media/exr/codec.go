@@ -9,6 +9,7 @@ package exr
 import "C"
 
 import (
+	"bytes"
 	"errors"
 	"unsafe"
 )
@@ -40,5 +41,5 @@ func (b *bundle) encode(model []byte, threads int) ([]byte, error) {
 		return nil, err
 	}
 	defer C.free(unsafe.Pointer(out))
-	return append([]byte(nil), unsafe.Slice((*byte)(out), int(size))...), nil
+	return bytes.Clone(unsafe.Slice((*byte)(out), int(size))), nil
 }

@@ -11,12 +11,12 @@ import (
 	"math"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/media/exr"
 	"retime/warp"
@@ -97,22 +97,10 @@ func (s renderedScene) write(t *testing.T, name string, n int) {
 	if err := os.WriteFile(plain, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	openEXR(t, "exrstdattr", "-timeCode", fmt.Sprint(100+n), "7", "-framesPerSecond", "24", "1", "-string", "shot", "ab_010", plain, name)
+	cliptest.Program(t, "exrstdattr", "-timeCode", fmt.Sprint(100+n), "7", "-framesPerSecond", "24", "1", "-string", "shot", "ab_010", plain, name)
 	if err := os.Remove(plain); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func openEXR(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skip("no " + name + "; install openexr")
-	}
-	out, err := exec.Command(name, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
-	}
-	return string(out)
 }
 
 // convertWhole converts pictures 1001 on, and returns the files that were written, and what was logged.
@@ -175,7 +163,7 @@ func TestChannels(t *testing.T) {
 	for k := 1; k < 8; k += 2 {
 		parts, _ := decodeEXR(t, files[k])
 		s.check(t, &parts[0], float64(k)/2)
-		said := openEXR(t, "exrheader", files[k])
+		said := cliptest.Program(t, "exrheader", files[k])
 		for _, want := range []string{"shot (type string): \"ab_010\"", "framesPerSecond (type rational): 50/1", "dataWindow (type box2i): (-8 -4) - (167 67)",
 			"displayWindow (type box2i): (0 0) - (159 63)", "zip, multi-scanline", "R, 16-bit floating-point", "id, 32-bit unsigned integer"} {
 			if !strings.Contains(said, want) {

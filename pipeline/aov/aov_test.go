@@ -9,12 +9,12 @@ import (
 	"log/slog"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"retime/flow"
+	"retime/internal/cliptest"
 	"retime/pipeline/media/exr"
 	"retime/pipeline/stages"
 	"retime/warp"
@@ -26,15 +26,6 @@ func TestPartsAndTiles(t *testing.T) {
 	const w, h = 40, 24
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	tool := func(args ...string) {
-		t.Helper()
-		if _, err := exec.LookPath(args[0]); err != nil {
-			t.Skip("no " + args[0] + "; install openexr")
-		}
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-	}
 	write := func(name string, channels ...exr.Channel) {
 		t.Helper()
 		var file bytes.Buffer
@@ -49,8 +40,8 @@ func TestPartsAndTiles(t *testing.T) {
 	for n, name := range []string{"0", "1"} {
 		write("beauty"+name, exr.Channel{Name: "R", Type: exr.Half, Sample: func(x, y int) float32 { return 0.5 }})
 		write("extra"+name, exr.Channel{Name: "light", Type: exr.Float, Sample: ramp(n)}, exr.Channel{Name: "Z", Type: exr.Float, Sample: ramp(n)})
-		tool("exrmultipart", "-combine", "-i", at("beauty"+name)+"::beauty", at("extra"+name)+"::extra", "-o", at("parts"+name))
-		tool("exrmaketiled", "-t", "16", "16", at("extra"+name), at("tiles"+name))
+		cliptest.Program(t, "exrmultipart", "-combine", "-i", at("beauty"+name)+"::beauty", at("extra"+name)+"::extra", "-o", at("parts"+name))
+		cliptest.Program(t, "exrmaketiled", "-t", "16", "16", at("extra"+name), at("tiles"+name))
 	}
 	move := func(x int32) flow.Field {
 		f := flow.NewField(w, h)

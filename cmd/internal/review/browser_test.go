@@ -19,19 +19,15 @@ import (
 
 	"retime/cmd/internal/review/edits"
 	"retime/internal/chromium"
+	"retime/internal/cliptest"
 	"retime/pipeline"
-	"retime/testdata/scene"
 )
 
 // cutClip writes a clip of two scenes, with frames at 24 a second. The cut lies in its middle.
 func cutClip(t *testing.T, width, height, frames int) string {
 	t.Helper()
-	dir := t.TempDir()
-	raw := filepath.Join(dir, "raw.y4m")
-	if err := scene.CreateCutY4M(raw, width, height, frames); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(dir, "clip.mkv")
+	raw := cliptest.WriteCut(t, width, height, frames)
+	name := filepath.Join(filepath.Dir(raw), "clip.mkv")
 	o := pipeline.Options{Input: pipeline.Input{File: raw}, Output: pipeline.Output{File: name, VideoCodec: "ffv1"}}
 	if _, err := pipeline.Run(context.Background(), o); err != nil {
 		t.Fatal(err)

@@ -13,21 +13,18 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/decision"
 	"retime/pipeline/fault"
 	"retime/pipeline/timeline"
 	"retime/pipeline/timeline/curve"
-	"retime/testdata/scene"
 )
 
 // clip writes a clip of two scenes with 24 frames a second.
 func clip(t *testing.T, frames int) string {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "clip.y4m")
-	if err := scene.CreateCutY4M(name, 96, 64, frames); err != nil {
-		t.Fatal(err)
-	}
+	name := cliptest.WriteCut(t, 96, 64, frames)
 	encoded := strings.TrimSuffix(name, ".y4m") + ".mkv"
 	o := pipeline.Options{
 		Input:  pipeline.Input{File: name},

@@ -25,8 +25,8 @@ func newRatingsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ratings",
 		Short: "Measure how well the ratings of made frames find those that are wrong",
-		Long: `ratings leaves every second frame of each clip out, has it made anew, and compares its worst
-square with that which its rating names, as in the table of docs/review.md. It takes minutes.`,
+		Long: `ratings leaves every second frame of each clip out, remakes it, and compares its worst
+square with the one that its rating names, as in the table of docs/review.md. It takes minutes.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return ratings.Run(cmd.Context(), cmd.OutOrStdout(), o.Options)

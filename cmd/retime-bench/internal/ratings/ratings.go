@@ -1,5 +1,5 @@
 // Package ratings measures how well the ratings of made frames find those that are wrong: it leaves every second
-// frame of clips out, has it made anew, and compares it with the truth.
+// frame of clips out, remakes it, and compares it with the truth.
 package ratings
 
 import (

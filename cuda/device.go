@@ -74,6 +74,15 @@ func (d *Device) MemoryHeld() (taken, used int64) { return d.arena.held() }
 // anything has used any; 0 sets no bound. The context and its kernels come on top.
 func (d *Device) LimitMemory(bytes int64) { d.arena.limit = bytes }
 
+// MemoryLimit returns how many bytes of its memory the device may take: what LimitMemory says, or all
+// there is.
+func (d *Device) MemoryLimit() int64 {
+	if d.arena.limit > 0 {
+		return d.arena.limit
+	}
+	return d.Info().Memory
+}
+
 // room returns how much device memory is left, and of how much.
 func (d *Device) room() (free, total int64, err error) {
 	d.arena.mu.Lock()

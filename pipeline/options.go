@@ -172,6 +172,10 @@ type Compute struct {
 	// DeviceMemory is how much memory to use on each CUDA device, in bytes, beside the driver's
 	// context; 0 for what is free.
 	DeviceMemory int64
+	// SpeedFile is a file in which Run remembers whether this machine's first CUDA device is slower than its
+	// CPU, which then makes the frames if Backend is Auto and Devices is nil. Run finds that out by one frame
+	// on either. If SpeedFile is empty, a device that answers makes the frames.
+	SpeedFile string
 	// FaultPolicy describes what becomes of frames that a device fails to make;
 	// RemakeOnCPU by default.
 	FaultPolicy FaultPolicy

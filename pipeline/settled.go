@@ -58,7 +58,7 @@ func (o *Settled) Synthesizer() (synth.Synthesizer, error) { return synth.Open(o
 func (o *Settled) SynthParams() synth.Params {
 	c := &o.Compute
 	return synth.Params{
-		Warp: o.WarpParams(), Flow: motion.DeviceOptions(), Backend: c.Backend, Devices: c.Devices, DeviceMemory: c.DeviceMemory, Policy: c.FaultPolicy, Log: o.Hooks.Log,
+		Warp: o.WarpParams(), Flow: motion.DeviceOptions(), Backend: c.Backend, Devices: c.Devices, DeviceMemory: c.DeviceMemory, SpeedFile: c.SpeedFile, Policy: c.FaultPolicy, Log: o.Hooks.Log,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -119,6 +120,9 @@ func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	}
 	if info, err := os.Stat(input); err == nil && info.IsDir() {
 		p.Input.File = cmp.Or(media.SequenceIn(input), input)
+	}
+	if dir, err := os.UserCacheDir(); err == nil && o.Compute.Confine == "" {
+		p.Compute.SpeedFile = filepath.Join(dir, "retime", "speed.json")
 	}
 	return p, o.read(&p)
 }

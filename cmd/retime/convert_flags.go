@@ -195,7 +195,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | restoreVerb | evaluateVerb | debugVerb | flowVerb, Value: word(&in.Format)},
 		{name: "threads", arg: "N", usage: "worker threads (default all processors)", heading: machineHeading, option: "Compute.Threads", role: roleMachine,
 			verbs: conversions | restoreVerb | evaluateVerb | debugVerb | workVerb | flowVerb, Value: integer(&c.Threads)},
-		{name: "backend", arg: "WHAT", usage: "where frames are made: auto (a GPU if there is one), cpu, cuda", heading: machineHeading, option: "Compute.Backend", role: roleMachine,
+		{name: "backend", arg: "WHAT", usage: "where frames are made: auto (a GPU if not slower), cpu, cuda", heading: machineHeading, option: "Compute.Backend", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb | flowVerb, values: []string{"auto", "cpu", "cuda"}, Value: word(&c.Backend)},
 		{name: "device", arg: "NUMBERS", usage: "CUDA devices to use, such as 0,1 (default 0)", heading: machineHeading, option: "Compute.Devices", role: roleMachine,
 			verbs: conversions | restoreVerb | workVerb | flowVerb, Value: parsed(&c.Devices, "0", values.Devices)},

@@ -294,6 +294,7 @@ func TestOptionsAndFlagsAgree(t *testing.T) {
 		"Input.File":         "the argument",
 		"Input.SequenceGaps": "restore sets it",
 		"Output.Keep":        "follows from the files that flags name",
+		"Compute.SpeedFile":  "in the user's directory for caches",
 		"Hooks.Log":          "messages", "Hooks.Progress": "messages", "Hooks.Digest": "segments", "Hooks.Origin": "segments", "Hooks.Rate": "follows from --sidecar and --verbose",
 	}
 	options := map[string]bool{}

@@ -90,6 +90,7 @@ func (d *fakeDevice) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Mad
 }
 
 func (d *fakeDevice) HostMemory() frame.Memory { return nil }
+func (d *fakeDevice) MemoryLimit() int64       { return 1 << 30 }
 func (d *fakeDevice) Name() string             { return "fake" }
 
 func (d *fakeDevice) Close() {
@@ -115,7 +116,7 @@ func onFakes(o *pipeline.Settled, fakes ...*fakeDevice) synth.Synthesizer {
 		list[i] = f
 	}
 	s := synth.NewDevices(o.SynthParams(), list...)
-	_, ahead := s.Ahead()
+	_, ahead := s.Ahead(1)
 	for _, f := range fakes {
 		f.most = ahead + 2
 	}

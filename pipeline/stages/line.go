@@ -149,7 +149,7 @@ func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules
 // connect joins the stages that turn pictures into frames. shared reports whether other runs
 // make some of the frames.
 func (r *run) connect(s *stages, pictures <-chan *Picture, schedule Schedule, shared bool) <-chan *Target {
-	preparedAhead, startedAhead := r.synth.Ahead()
+	preparedAhead, startedAhead := r.synth.Ahead(r.video.Width * r.video.Height)
 	if r.params.DropRepeats {
 		pictures = connect(s, 0, r.dropRepeats(pictures))
 	}

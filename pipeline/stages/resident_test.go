@@ -233,12 +233,12 @@ func TestFlowLiesWhereFramesAreMade(t *testing.T) {
 	defer s.Close()
 	var devices []int
 	for range 9 {
-		devices = append(devices, s.Assign(2).Device())
+		devices = append(devices, s.Assign(2, 1).Device())
 	}
 	if !slices.Equal(devices, []int{1, 1, 1, 1, 0, 0, 0, 0, 1}) {
 		t.Errorf("devices %v", devices)
 	}
-	if next := s.Assign(0).Device(); next != 1 {
+	if next := s.Assign(0, 1).Device(); next != 1 {
 		t.Errorf("an interval without frames: device %d", next)
 	}
 }

@@ -69,7 +69,7 @@ func newCPU(p warp.Params, atOnce int, observe Observer) (Synthesizer, error) {
 	return s, nil
 }
 
-func (s *onCPU) Assign(int) Assignment { return Assignment{} }
+func (s *onCPU) Assign(int, int) Assignment { return Assignment{} }
 
 func (s *onCPU) Prepare(_ context.Context, _ Assignment, in Interval, frames int) (Job, error) {
 	j := &cpuJob{s: s}
@@ -98,10 +98,10 @@ func (s *onCPU) work() (end func()) {
 // wait for the encoder, or wait for their turn.
 const cpuAhead = 4
 
-func (s *onCPU) Ahead() (intervals, frames int) { return 0, s.atOnce + cpuAhead - 1 }
-func (s *onCPU) Flow() []FlowSource             { return nil }
-func (s *onCPU) Memory() frame.Memory           { return nil }
-func (s *onCPU) Summary() Summary               { return Summary{Backend: CPU, Synthesis: s.busy.total()} }
+func (s *onCPU) Ahead(int) (intervals, frames int) { return 0, s.atOnce + cpuAhead - 1 }
+func (s *onCPU) Flow() []FlowSource                { return nil }
+func (s *onCPU) Memory() frame.Memory              { return nil }
+func (s *onCPU) Summary() Summary                  { return Summary{Backend: CPU, Synthesis: s.busy.total()} }
 
 func (s *onCPU) Close() {
 	close(s.calls)

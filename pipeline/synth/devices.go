@@ -12,54 +12,71 @@ import (
 // devices divide the frames to be made among themselves.
 type devices struct {
 	workers []*worker
+	roomy   bool // whether each has roomyMemory
 	// The goroutine that assigns intervals keeps the device of the last frame, and how
 	// many more frames and intervals that device gets.
 	last                     int
 	frameRoom, intervalsRoom int
 }
 
-// One of several devices makes assignedFrames frames, in assignedIntervals intervals at
-// most, before the next device takes over: at each change a device needs pictures and
-// flows that the other one has.
+// turn is what one of several devices makes before the next one takes over, so many frames in so
+// many intervals at most. At each change a device needs pictures of another one, and finds again the
+// motion in two intervals that the other one has found, too; but as much as a turn waits for each
+// device.
+type turn struct{ frames, intervals int }
+
+// The turns between pictures of up to longPixels, on devices that have roomyMemory, and all others.
+var long, short = turn{64, 16}, turn{16, 4}
+
 const (
-	assignedFrames    = 16
-	assignedIntervals = 4
+	longPixels  = 2048 * 1152
+	roomyMemory = 4 << 30
 )
+
+// turnOf returns the turn between pictures of so many pixels.
+func (d *devices) turnOf(pixels int) turn {
+	if pixels <= longPixels && d.roomy {
+		return long
+	}
+	return short
+}
 
 // startedAhead is how many frames that a number of devices have started wait for the
 // encoder.
-func startedAhead(devices int) int {
+func startedAhead(devices int, t turn) int {
 	if devices == 1 {
 		return 8
 	}
-	return devices * assignedFrames
+	return devices * t.frames
 }
 
 // maxStarted is how many frames a number of devices make at a time at most: those in the
 // queue to the encoder, and one at either end of it.
-func maxStarted(devices int) int { return startedAhead(devices) + 2 }
+func maxStarted(devices int) int { return startedAhead(devices, long) + 2 }
 
 // loadedAhead is how many intervals that a number of devices have wait for their turn.
-func loadedAhead(devices int) int {
+func loadedAhead(devices int, t turn) int {
 	if devices == 1 {
 		return 1
 	}
-	return devices * assignedIntervals
+	return devices * t.intervals
 }
 
 // NewDevices returns a Synthesizer that divides the work among devices, of which there
 // must be one at least, and falls back to the CPU as p says. Close closes the devices.
 func NewDevices(p Params, list ...Device) Synthesizer {
-	d := new(devices)
+	d := &devices{roomy: true}
 	for _, device := range list {
+		d.roomy = d.roomy && device.MemoryLimit() >= roomyMemory
 		f := newFallback(device, p)
 		d.workers = append(d.workers, newWorker(f, len(list)))
 	}
 	return d
 }
 
-func (d *devices) Ahead() (intervals, frames int) {
-	return loadedAhead(len(d.workers)), startedAhead(len(d.workers))
+func (d *devices) Ahead(pixels int) (intervals, frames int) {
+	t := d.turnOf(pixels)
+	return loadedAhead(len(d.workers), t), startedAhead(len(d.workers), t)
 }
 
 func (d *devices) Flow() (list []FlowSource) {
@@ -89,20 +106,20 @@ func (d *devices) Close() {
 }
 
 // Assign divides the frames among the devices.
-func (d *devices) Assign(frames int) Assignment {
-	a := Assignment{shares: d.assign(frames), first: d.last}
+func (d *devices) Assign(frames, pixels int) Assignment {
+	a := Assignment{shares: d.assign(frames, d.turnOf(pixels)), first: d.last}
 	if len(a.shares) > 0 {
 		a.first = a.shares[0].worker
 	}
 	return a
 }
 
-func (d *devices) assign(frames int) (list []share) {
+func (d *devices) assign(frames int, t turn) (list []share) {
 	for frames > 0 {
 		if d.frameRoom <= 0 || d.intervalsRoom == 0 || d.workers[d.last].device.lost() {
-			d.last, d.frameRoom, d.intervalsRoom = d.after(d.last), assignedFrames, assignedIntervals
+			d.last, d.frameRoom, d.intervalsRoom = d.after(d.last), t.frames, t.intervals
 		}
-		n := min(frames, assignedFrames)
+		n := min(frames, t.frames)
 		frames, d.frameRoom, d.intervalsRoom = frames-n, d.frameRoom-n, d.intervalsRoom-1
 		if k := len(list) - 1; k >= 0 && list[k].worker == d.last {
 			list[k].frames += n
@@ -234,7 +251,7 @@ type worker struct {
 func newWorker(device *fallback, devices int) *worker {
 	w := &worker{
 		device: device,
-		loads:  make(chan load, loadedAhead(devices)-1),
+		loads:  make(chan load, loadedAhead(devices, long)-1),
 		calls:  make(chan func(), 3*maxStarted(devices)),
 	}
 	w.running.Go(func() {

@@ -33,11 +33,19 @@ func Open(p Params) (Synthesizer, error) {
 	} else if err != nil || len(found) == 0 {
 		return NewCPU(p.Warp)
 	}
-	s, err := openDevices(p, len(found))
+	c := compare(&p, found[0])
+	if c.leaves() {
+		return NewCPU(p.Warp)
+	}
+	list, err := openDevices(p, len(found))
 	if err != nil {
 		return withoutDevices(p, err)
 	}
-	return s, nil
+	if c.measures(&p, list[0]) {
+		list[0].Close()
+		return NewCPU(p.Warp)
+	}
+	return NewDevices(p, list...), nil
 }
 
 // KeepDevices leaves the contexts and kernels of devices that are closed from now on to those that
@@ -117,8 +125,8 @@ func withoutDevices(p Params, err error) (Synthesizer, error) {
 	return NewCPU(p.Warp)
 }
 
-// openDevices returns a synthesizer on the devices that p names, of count that there are.
-func openDevices(p Params, count int) (Synthesizer, error) {
+// openDevices opens the devices that p names, of count that there are.
+func openDevices(p Params, count int) ([]Device, error) {
 	ordinals := p.Devices
 	if len(ordinals) == 0 {
 		ordinals = []int{0}
@@ -142,7 +150,7 @@ func openDevices(p Params, count int) (Synthesizer, error) {
 		}
 		return nil, err
 	}
-	return NewDevices(p, list...), nil
+	return list, nil
 }
 
 // openNumber opens the device with the number n, which its name tells if there are several.
@@ -176,6 +184,8 @@ type Device interface {
 	Flow(o dis.Options) (FlowDevice, error)
 	// HostMemory holds frames that the device writes without a copy; nil for none.
 	HostMemory() frame.Memory
+	// MemoryLimit is how many bytes of its memory may be used.
+	MemoryLimit() int64
 	Name() string
 	Close()
 }
@@ -200,6 +210,7 @@ func OpenDevice(p warp.Params, gpu *cuda.Device, name string) (Device, error) {
 }
 
 func (d *cudaDevice) HostMemory() frame.Memory { return d.gpu.HostMemory() }
+func (d *cudaDevice) MemoryLimit() int64       { return d.gpu.MemoryLimit() }
 func (d *cudaDevice) Name() string             { return d.name }
 
 // Close frees all that the device holds.

@@ -18,7 +18,7 @@ type Backend string
 
 // The backends.
 const (
-	Auto Backend = "auto" // CUDA if a device answers, else the CPU
+	Auto Backend = "auto" // CUDA if a device answers and is not slower than the CPU, else the CPU
 	CPU  Backend = "cpu"
 	CUDA Backend = "cuda"
 )
@@ -42,8 +42,11 @@ type Params struct {
 	// DeviceMemory is how much memory to use on each device, in bytes, beside its context; 0 for
 	// what is free.
 	DeviceMemory int64
-	Policy       FaultPolicy
-	Log          *slog.Logger
+	// SpeedFile remembers how fast this machine's CPU and its first device are; empty to use a
+	// device that answers, whether it is the faster or not.
+	SpeedFile string
+	Policy    FaultPolicy
+	Log       *slog.Logger
 }
 
 // Synthesizer makes the frames of intervals. Assign is called from one goroutine, and
@@ -51,16 +54,16 @@ type Params struct {
 // Prepare returns are used in that order, too, from one goroutine that may be a third.
 type Synthesizer interface {
 	// Assign chooses the devices that make an interval's frames, of which there are at most
-	// so many, before the interval's flow is known.
-	Assign(frames int) Assignment
+	// so many, before the interval's flow is known. All pictures have the same number of pixels.
+	Assign(frames, pixels int) Assignment
 	// Prepare announces an interval of which a number of frames are made, at least one,
 	// and may begin to bring it to the devices that it is assigned to. What the interval
 	// refers to must stay until the job is closed. Prepare blocks while enough other
 	// intervals wait.
 	Prepare(ctx context.Context, to Assignment, in Interval, frames int) (Job, error)
-	// Ahead returns how many intervals may be prepared before their turn, and how many
-	// frames may be started before the first of them is finished.
-	Ahead() (intervals, frames int)
+	// Ahead returns how many intervals between pictures of so many pixels may be prepared before
+	// their turn, and how many frames may be started before the first of them is finished.
+	Ahead(pixels int) (intervals, frames int)
 	// Flow returns the devices that make frames, on which flow can be estimated, by their
 	// numbers in assignments; none for the CPU.
 	Flow() []FlowSource

@@ -65,6 +65,7 @@ func (f failingResident) Download(warp.FlowPair) error { return f.fail("download
 func (d *failingDevice) Has(warp.FlowPair) bool { return false }
 
 func (d *failingDevice) HostMemory() frame.Memory { return nil }
+func (d *failingDevice) MemoryLimit() int64       { return 1 << 30 }
 func (d *failingDevice) Name() string             { return "failing" }
 func (d *failingDevice) Close()                   {}
 
@@ -140,7 +141,7 @@ func TestShares(t *testing.T) {
 			all.workers[0].device.dropped.Store(true)
 		}
 		var got []share
-		for _, u := range all.assign(c.frames) {
+		for _, u := range all.assign(c.frames, short) {
 			got = append(got, share{u.worker, u.frames})
 		}
 		if !slices.Equal(got, c.want) {

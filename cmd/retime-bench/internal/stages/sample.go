@@ -18,7 +18,7 @@ type sample struct {
 	held      []*frame.Frame
 }
 
-func (s *sample) Assign(int) synth.Assignment { return synth.Assignment{} }
+func (s *sample) Assign(int, int) synth.Assignment { return synth.Assignment{} }
 
 func (s *sample) Prepare(_ context.Context, _ synth.Assignment, of synth.Interval, _ int) (synth.Job, error) {
 	if s.seen++; len(s.intervals) == sampled {
@@ -41,11 +41,11 @@ func (s *sample) Prepare(_ context.Context, _ synth.Assignment, of synth.Interva
 	return job, nil
 }
 
-func (s *sample) Ahead() (intervals, frames int) { return 0, 1 }
-func (s *sample) Memory() frame.Memory           { return nil }
-func (s *sample) Flow() []synth.FlowSource       { return nil }
-func (s *sample) Summary() synth.Summary         { return synth.Summary{} }
-func (s *sample) Close()                         {}
+func (s *sample) Ahead(int) (intervals, frames int) { return 0, 1 }
+func (s *sample) Memory() frame.Memory              { return nil }
+func (s *sample) Flow() []synth.FlowSource          { return nil }
+func (s *sample) Summary() synth.Summary            { return synth.Summary{} }
+func (s *sample) Close()                            {}
 
 func (s *sample) release() {
 	for _, f := range s.held {

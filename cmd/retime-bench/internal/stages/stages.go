@@ -94,6 +94,15 @@ type measurement struct {
 	sample sample
 }
 
+// pixels is how many the pictures have.
+func (m *measurement) pixels() int {
+	if len(m.sample.intervals) == 0 {
+		return 0
+	}
+	a := m.sample.intervals[0].A
+	return a.Width * a.Height
+}
+
 func (m *measurement) note(name string, d time.Duration) { m.Alone = append(m.Alone, Time{name, d}) }
 
 // all scales d, the time of the sampled intervals, to the whole clip.
@@ -252,7 +261,7 @@ func (m *measurement) flow(ctx context.Context) error {
 
 // synthesis makes the frames of the sampled intervals, as many at once as a run does.
 func (m *measurement) synthesis(ctx context.Context) error {
-	_, ahead := m.synth.Ahead()
+	_, ahead := m.synth.Ahead(m.pixels())
 	pool := pixel.Pool{Memory: m.synth.Memory()}
 	defer pool.Close()
 	type started struct {
@@ -274,7 +283,7 @@ func (m *measurement) synthesis(ctx context.Context) error {
 	start := time.Now()
 	for i, in := range m.sample.intervals {
 		phases := m.sample.jobs[i].phases
-		job, err := m.synth.Prepare(ctx, m.synth.Assign(len(phases)), synth.InHost(in), len(phases))
+		job, err := m.synth.Prepare(ctx, m.synth.Assign(len(phases), m.pixels()), synth.InHost(in), len(phases))
 		if err != nil {
 			return err
 		}

@@ -29,12 +29,14 @@ import (
 	"retime/warp"
 )
 
-// emulated returns a synthesizer on devices that the CPU emulates.
+// emulated returns a synthesizer on devices that the CPU emulates, so small that their turns are short.
 func emulated(t *testing.T, o *pipeline.Settled, drivers ...cuda.Driver) synth.Synthesizer {
 	t.Helper()
 	var list []synth.Device
 	for _, driver := range drivers {
-		d, err := synth.OpenDevice(o.WarpParams(), cuda.NewDevice(driver), "")
+		small := cuda.NewDevice(driver)
+		small.LimitMemory(1 << 30)
+		d, err := synth.OpenDevice(o.WarpParams(), small, "")
 		if err != nil {
 			t.Fatal(err)
 		}

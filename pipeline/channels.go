@@ -15,10 +15,10 @@ import (
 	"retime/pipeline/stages"
 )
 
-// keepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, unless
+// KeepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, unless
 // somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost. It
 // comes before the line is made.
-func (c *Clip) keepChannels(ctx context.Context, w *media.WriterOptions) error {
+func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 	o := &c.Options
 	if !c.takesWhole() {
 		return nil
@@ -27,7 +27,11 @@ func (c *Clip) keepChannels(ctx context.Context, w *media.WriterOptions) error {
 	if o.Timing.Shutter != nil {
 		peak = math.MaxFloat32 // what is warped is of one moment, and does not mix with what is blurred
 	}
-	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: c.Plan.Rate, Peak: peak, Workers: o.workers(), Log: o.Hooks.Log})
+	rate := c.Plan.Rate
+	if o.Timing.KeepTimestamps {
+		rate = nil // shot frames are the files that they were
+	}
+	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: rate, Peak: peak, Workers: o.workers(), Log: o.Hooks.Log})
 	switch {
 	case errors.Is(err, exr.ErrUnsupported), errors.Is(err, exr.ErrFormat):
 		o.Hooks.Log.Info("only colour and alpha are kept", "input", o.Input.File, "because", err)

@@ -20,6 +20,7 @@ import (
 	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/decision"
+	"retime/pipeline/fault"
 	"retime/pipeline/media/exr"
 	"retime/warp"
 )
@@ -150,6 +151,73 @@ func TestChannelsAroundRegions(t *testing.T) {
 			case p.Name == "diffuse.R" && !slices.Equal(p.Bits, q.Bits):
 				t.Errorf("%q: the further channels are not those of the picture that is shown", wish)
 			}
+		}
+	}
+}
+
+// Rules say which channels are mixed, attributes of Cryptomatte name layers whose channels are not, and a rule for
+// nothing is an error.
+func TestRulesForChannels(t *testing.T) {
+	dir := t.TempDir()
+	s := cliptest.Render{Display: image.Rect(0, 0, 160, 64), Window: image.Rect(0, 0, 160, 64), Step: 6}
+	for n := range 2 {
+		name := filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+n))
+		s.Write(t, name+".plain", n)
+		cliptest.Program(t, "exrstdattr", "-string", "cryptomatte/1234567/name", "diffuse", name+".plain", name)
+	}
+	shot := map[float32]bool{}
+	for n := range 2 {
+		parts, _ := decodeEXR(t, filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+n)))
+		for _, p := range parts[0].Planes {
+			for i := range p.Bits {
+				shot[p.Value(i)] = true
+			}
+		}
+	}
+	for _, c := range []struct {
+		rules []string
+		mixed string // channels with values that were not shot
+		says  string // an error
+	}{
+		{nil, "B G R", ""},
+		{[]string{"Z=mix", "R=nearest"}, "B G Z", ""},
+		{[]string{"*=nearest", "*=mix"}, "B G R Z diffuse.R", ""},
+		{[]string{"diffuse.G=mix"}, "", "Output.Channels \"diffuse.G=mix\": the first picture has no such channel; it has B, G, R, Z, diffuse.R, id"},
+		{[]string{"id=mix"}, "", "whole numbers"},
+		{[]string{"id"}, "", "want a channel's name"},
+	} {
+		out := filepath.Join(t.TempDir(), "q.####.exr")
+		o := pipeline.Options{Input: pipeline.Input{File: filepath.Join(dir, "p.####.exr")}, Output: pipeline.Output{File: out, Channels: c.rules}}
+		o.Timing.Rate = pipeline.Rate{Value: big.NewRat(50, 1)}
+		if _, err := pipeline.Run(context.Background(), o); c.says != "" {
+			if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%q: %v", c.rules, err)
+			}
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		made, _ := decodeEXR(t, filepath.Join(filepath.Dir(out), "q.1002.exr"))
+		var mixed []string
+		for _, p := range made[0].Planes {
+			for i := range p.Bits {
+				if !shot[p.Value(i)] {
+					mixed = append(mixed, p.Name)
+					break
+				}
+			}
+		}
+		if got := strings.Join(mixed, " "); got != c.mixed {
+			t.Errorf("%q: %s are mixed, want %s", c.rules, got, c.mixed)
+		}
+	}
+	for _, change := range []func(*pipeline.Output){
+		func(o *pipeline.Output) { o.File = filepath.Join(t.TempDir(), "o.mkv") }, func(o *pipeline.Output) { o.VideoOptions = map[string]string{"compression": "rle"} },
+	} {
+		o := pipeline.Options{Input: pipeline.Input{File: filepath.Join(dir, "p.####.exr")}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "q.####.exr"), Channels: []string{"Z=mix"}}}
+		change(&o.Output)
+		if _, err := pipeline.Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Output.Channels") {
+			t.Errorf("%s: %v", o.Output.File, err)
 		}
 	}
 }

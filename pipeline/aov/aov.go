@@ -28,6 +28,7 @@ type Options struct {
 	// Peak is the most light that made colour holds, with 1 for white. What is above, or below 0, is warped
 	// beside the engine.
 	Peak    float32
+	Rules   Rules
 	Workers frame.Workers
 	Log     *slog.Logger
 }
@@ -72,7 +73,7 @@ type Contents struct {
 }
 
 // New returns a Carrier. If the input's first picture has what cannot be carried, or the program was built
-// without OpenEXR, the error wraps exr.ErrUnsupported.
+// without OpenEXR, the error wraps exr.ErrUnsupported. If it does not suit a rule, the error is a *RuleError.
 func New(o Options) (c *Carrier, has Contents, err error) {
 	c = &Carrier{o: o, motion: motion{workers: o.Workers}}
 	s, err := c.source(0)
@@ -85,6 +86,9 @@ func New(o Options) (c *Carrier, has Contents, err error) {
 	}
 	if err != nil {
 		return nil, has, fmt.Errorf("openexr: %w", err)
+	}
+	if err := o.Rules.check(parts); err != nil {
+		return nil, has, err
 	}
 	for i, p := range parts {
 		has.Deep = has.Deep || p.Deep
@@ -173,11 +177,15 @@ func (c *Carrier) whole(ctx context.Context, f *shown, encoded []byte) ([]byte, 
 		c.motion.only = sides.only
 	}
 	parts := make([]exr.Part, len(model.parts))
+	var layers []string
+	for i := range model.parts {
+		layers = append(layers, model.parts[i].Cryptomatte...)
+	}
 	for i := range parts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		m := mixture{a: &sides.pictures[0].parts[i], b: &sides.pictures[1].parts[i], display: display, mask: sides.mask}
+		m := mixture{number: i, layers: layers, a: &sides.pictures[0].parts[i], b: &sides.pictures[1].parts[i], display: display, mask: sides.mask}
 		if i == 0 {
 			m.colour = &colour[0]
 		}

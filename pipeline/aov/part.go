@@ -20,6 +20,8 @@ func alike(a, b []exr.Part) bool {
 
 // mixture is what a part of a made frame is made from.
 type mixture struct {
+	number   int      // of the part
+	layers   []string // of Cryptomatte
 	a, b     *exr.Part
 	colour   *exr.Part // the engine's picture; nil for none
 	replaced *exr.Part // what stays where mask is 0; nil for none
@@ -43,10 +45,7 @@ func (c *Carrier) part(m *mixture) exr.Part {
 		from := &a.Planes[i]
 		p := &out.Planes[i]
 		*p = exr.Plane{Name: from.Name, Type: from.Type, Sampled: from.Sampled, Bits: make([]uint32, out.Window.Dx()*out.Window.Dy())}
-		blends := Blends(from.Name, from.Type)
-		if m.colour == nil {
-			blends = Blends(a.Name+"."+from.Name, from.Type)
-		}
+		blends := c.o.Rules.mixed(fullName(m.number, a, from.Name), from.Type, m.layers)
 		s := sampler{motion: &c.motion, at: m.display.Min, blends: blends, a: newView(a, from, blends), b: newView(b, &b.Planes[i], blends)}
 		f := filler{sampler: &s, to: p, window: out.Window, display: m.display, mask: m.mask}
 		if m.replaced != nil {

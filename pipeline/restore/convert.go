@@ -72,7 +72,10 @@ func openClip(ctx context.Context, o pipeline.Options, open func(*pipeline.Settl
 func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipeline.Report, error) {
 	o := &r.clip.Options
 	writing := r.writerOptions(s)
-	if r.repairs.weave == nil {
+	switch {
+	case r.repairs.weave != nil && len(o.Output.Channels) > 0:
+		return nil, fault.New(fault.Usage, "Output.Channels: fields are restored in colour alone; Input.Deinterlace off takes frames as they are")
+	case r.repairs.weave == nil:
 		if err := r.clip.KeepChannels(ctx, &writing); err != nil {
 			return nil, err
 		}

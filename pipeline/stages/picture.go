@@ -208,8 +208,13 @@ type Target struct {
 	confidence frame.Image[uint8]
 	decided    [][][2]float64 // outlines of what somebody has decided about, and nobody need look at
 	interval   *Interval      // of a started frame, with a reference
-	shows      sourceFrame
-	taken      sourceFrame // what it shows, or what Compose made it from
+	showing
+}
+
+// showing tells which source frame a target shows as it is.
+type showing struct {
+	shows sourceFrame
+	taken sourceFrame // what it shows, or what Compose made it from
 }
 
 // sourceFrame is the number of a source frame that is shown as it is, from 1.

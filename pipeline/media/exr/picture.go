@@ -23,6 +23,8 @@ type Part struct {
 	Display image.Rectangle
 	Deep    bool
 	Planes  []Plane // in the file's order
+	// Cryptomatte are the layers whose channels hold ids, as Cryptomatte's attributes name them.
+	Cryptomatte []string
 }
 
 // Plane is a channel of a part, and its samples line by line. Bits holds them from Decode on: those of a
@@ -116,6 +118,9 @@ func partOf(attributes []attribute) (p Part, err error) {
 			p.Window = window(a.value)
 		case "displayWindow":
 			p.Display = window(a.value)
+		}
+		if strings.HasPrefix(a.name, "cryptomatte/") && strings.HasSuffix(a.name, "/name") {
+			p.Cryptomatte = append(p.Cryptomatte, string(a.value))
 		}
 	}
 	if p.Window.Empty() || p.Display.Empty() || len(p.Planes) == 0 {

@@ -221,3 +221,28 @@ func TestRulesForChannels(t *testing.T) {
 		}
 	}
 }
+
+// OpenImageIO reads what is written as what it wrote itself, whatever the compression, and in tiles.
+func TestOpenImageIO(t *testing.T) {
+	dir := t.TempDir()
+	s := cliptest.Render{Display: image.Rect(0, 0, 160, 64), Window: image.Rect(-8, -4, 168, 68), Step: 6}
+	for n := range 2 {
+		name := filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+n))
+		s.Write(t, name+".exr", n)
+		cliptest.Program(t, "oiiotool", name+".exr", "--attrib", "Copyright", "ours", "--tile", "32", "32", "--compression", "piz", "-o", name)
+	}
+	files, _ := convertWhole(t, dir, func(*pipeline.Options) {})
+	said := cliptest.Program(t, "oiiotool", "--info", "-v", files[1])
+	for _, want := range []string{
+		"channel list: R, G, B, Z, id, diffuse.R", "pixel data origin: x=-8, y=-4", "full/display size: 160 x 64", `compression: "piz"`,
+		"framesPerSecond: 50/1", `Copyright: "ours"`, `shot: "ab_010"`, "smpte:TimeCode: 00:00:01:01",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("oiiotool does not say %q:\n%s", want, said)
+		}
+	}
+	again := filepath.Join(t.TempDir(), "again.exr")
+	cliptest.Program(t, "oiiotool", files[1], "-o", again)
+	cliptest.Program(t, "oiiotool", "--fail", "0", "--warn", "0", "--diff", files[1], again)
+	cliptest.Program(t, "oiiotool", "--fail", "0", "--warn", "0", "--diff", filepath.Join(dir, "p.1002.exr"), files[2])
+}

@@ -178,6 +178,24 @@ func (r *run) fadesLight() bool {
 	return l.Curve() != nil && (r.params.Light == LinearLight || r.params.Light == UsualLight && l.Floats)
 }
 
+// lightFades is the synth.Job of an interval whose frames are cross-fades of light, which no synthesizer makes.
+type lightFades struct {
+	*run
+	*Interval
+}
+
+// Start implements synth.Job.
+func (j lightFades) Start(_ context.Context, dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error) {
+	return func() (warp.Made, error) {
+		defer j.times.synthesis.start()()
+		fade(dst, j.A.Frame, j.B.Frame, phase, j.video.Light, j.params.Workers)
+		return warp.Made{}, nil
+	}, nil
+}
+
+// Close implements synth.Job.
+func (lightFades) Close() {}
+
 // maskedBlend cross-fades the pictures of v into f where there is little confidence.
 func (r *run) maskedBlend(v *Interval, t *Target, f *frame.Frame) error {
 	a, b := v.A.Frame, v.B.Frame
@@ -200,9 +218,6 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	rec.Holes, rec.Error, rec.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
 	if r.params.Mode == warp.Blend {
 		rec.Method = decision.Blended
-		if r.fadesLight() {
-			fade(f, v.A.Frame, v.B.Frame, t.Phase, r.video.Light, r.params.Workers)
-		}
 		return nil
 	}
 	if rec.Method = t.wish; rec.Method == "" {

@@ -10,6 +10,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"retime/frame"
 )
 
 // ErrUnsupported is wrapped by errors about pictures that Decode and Encode do not take: deep data, channels
@@ -51,7 +53,7 @@ func (t Type) size() int {
 func (p *Plane) Value(i int) float32 {
 	switch p.Type {
 	case Half:
-		return HalfValue(uint16(p.Bits[i]))
+		return frame.HalfValue(uint16(p.Bits[i]))
 	case Uint:
 		return float32(p.Bits[i])
 	}
@@ -61,22 +63,10 @@ func (p *Plane) Value(i int) float32 {
 // Set sets sample i of halves or floats.
 func (p *Plane) Set(i int, v float32) {
 	if p.Type == Half {
-		p.Bits[i] = uint32(HalfBits(v))
+		p.Bits[i] = uint32(frame.HalfBits(v))
 	} else {
 		p.Bits[i] = math.Float32bits(v)
 	}
-}
-
-// HalfValue returns the value of a half.
-func HalfValue(bits uint16) float32 {
-	sign, exponent, fraction := uint32(bits&0x8000)<<16, uint32(bits>>10&31), uint32(bits&0x3ff)
-	switch exponent {
-	case 0: // subnormal
-		return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
-	case 31: // infinity and NaN
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
 }
 
 // Parts reads the headers of a file's parts.

@@ -15,23 +15,33 @@ import (
 	"retime/pipeline/stages"
 )
 
-// keepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, unless
-// somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost. It
-// comes before the line is made.
-func (c *Clip) keepChannels(ctx context.Context, w *media.WriterOptions) error {
+// KeepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, unless
+// somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost, and rules
+// for channels are an error. It comes before the line is made.
+func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 	o := &c.Options
-	if !c.takesWhole() {
-		return nil
+	rules, err := aov.ParseRules(o.Output.Channels)
+	switch {
+	case err != nil:
+		return fault.New(fault.Usage, "Output.Channels %w", err)
+	case !c.takesWhole():
+		return c.losesChannels("it is no sequence of OpenEXR, or FFmpeg encodes the output")
 	}
 	peak := pixel.PeakLight()
 	if o.Timing.Shutter != nil {
 		peak = math.MaxFloat32 // what is warped is of one moment, and does not mix with what is blurred
 	}
-	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: c.Plan.Rate, Peak: peak, Workers: o.workers(), Log: o.Hooks.Log})
+	rate := c.Plan.Rate
+	if o.Timing.KeepTimestamps {
+		rate = nil // shot frames are the files that they were
+	}
+	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: rate, Peak: peak, Rules: rules, Workers: o.workers(), Log: o.Hooks.Log})
 	switch {
 	case errors.Is(err, exr.ErrUnsupported), errors.Is(err, exr.ErrFormat):
 		o.Hooks.Log.Info("only colour and alpha are kept", "input", o.Input.File, "because", err)
-		return nil
+		return c.losesChannels(err.Error())
+	case errors.As(err, new(*aov.RuleError)):
+		return fault.New(fault.Usage, "Output.Channels %w", err)
 	case err != nil:
 		return fault.New(fault.NoInput, "input %q: %w", o.Input.File, err)
 	}
@@ -69,6 +79,19 @@ func (c *Clip) keepChannels(ctx context.Context, w *media.WriterOptions) error {
 	return nil
 }
 
+// losesChannels returns an error if there are rules for channels that are not kept.
+func (c *Clip) losesChannels(because string) error {
+	if len(c.Options.Output.Channels) == 0 {
+		return nil
+	}
+	return fault.New(fault.Usage, "Output.Channels: the channels of input %q are lost: %s", c.Options.Input.File, because)
+}
+
+// isEXR reports whether the output is a sequence of OpenEXR.
+func (o *Output) isEXR() bool {
+	return media.IsSequence(o.File) && strings.EqualFold(filepath.Ext(o.File), ".exr")
+}
+
 // takesWhole reports whether both input and output are sequences of OpenEXR, and nothing is asked for that
 // the source's files do not have.
 func (c *Clip) takesWhole() bool {
@@ -76,5 +99,5 @@ func (c *Clip) takesWhole() bool {
 	asked := out.VideoCodec != "" || len(out.VideoOptions) > 0 || out.PixelFormat != "" || out.CRF != nil || out.Format != "" ||
 		in.Deinterlace != RefuseFields && in.Deinterlace != IgnoreFields
 	_, numbered := c.Source.Picture(0)
-	return !asked && numbered && c.Source.Video().Codec == "exr" && media.IsSequence(out.File) && strings.EqualFold(filepath.Ext(out.File), ".exr")
+	return !asked && numbered && c.Source.Video().Codec == "exr" && out.isEXR()
 }

@@ -13,95 +13,17 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"retime/internal/cliptest"
 	"retime/pipeline"
+	"retime/pipeline/decision"
+	"retime/pipeline/fault"
 	"retime/pipeline/media/exr"
 	"retime/warp"
 )
-
-// renderedScene is what a renderer's pictures show: a background that moves 6 pixels to the right each frame,
-// and a square before it that moves 6 to the left.
-type renderedScene struct {
-	display, window image.Rectangle
-}
-
-func (s renderedScene) front(n float64, x, y int) bool {
-	left := 70 - 6*n
-	return float64(x) >= left && float64(x) < left+32 && y >= 16 && y < 48
-}
-
-func (s renderedScene) shade(n float64, x, y int) float32 {
-	u, v := float64(x)-6*n, float64(y)
-	if s.front(n, x, y) {
-		u = float64(x) + 6*n + 300
-	}
-	return float32(0.5 + 0.2*math.Sin(u/3)*math.Cos(v/4) + 0.2*math.Sin(u/7+v/5))
-}
-
-// write writes picture n, with colour as halves and other channels.
-func (s renderedScene) write(t *testing.T, name string, n int) {
-	t.Helper()
-	at := func(value func(x, y int) float32) func(x, y int) float32 {
-		return func(x, y int) float32 { return value(x+s.window.Min.X, y+s.window.Min.Y) }
-	}
-	shade := func(x, y int) float32 { return s.shade(float64(n), x, y) }
-	either := func(front, back float32) func(x, y int) float32 {
-		return at(func(x, y int) float32 {
-			if s.front(float64(n), x, y) {
-				return front
-			}
-			return back
-		})
-	}
-	var file bytes.Buffer
-	err := exr.Write(&file, s.window.Dx(), s.window.Dy(), []exr.Channel{
-		{Name: "R", Type: exr.Half, Sample: at(shade)},
-		{Name: "G", Type: exr.Half, Sample: at(func(x, y int) float32 {
-			if y > 54 {
-				return -shade(x, y) // nothing that light could be, but what graded pictures have
-			}
-			return shade(x, y)
-		})},
-		{Name: "B", Type: exr.Half, Sample: at(func(x, y int) float32 {
-			if y < 8 {
-				return 100 * shade(x, y)
-			}
-			return shade(x, y)
-		})},
-		{Name: "diffuse.R", Type: exr.Half, Sample: at(func(x, y int) float32 { return shade(x, y) / 2 })},
-		{Name: "Z", Type: exr.Float, Sample: either(2.5, 1000)},
-		{Name: "id", Type: exr.Float, Sample: either(math.Float32frombits(1<<31+5), math.Float32frombits(7))},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data := file.Bytes()
-	data[bytes.Index(data, []byte("\x00id\x00\x02"))+4] = byte(exr.Uint)
-	parts, err := exr.Decode(data, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts[0].Window = s.window
-	if data, err = exr.Encode(data, parts, 0); err != nil {
-		t.Fatal(err)
-	}
-	box := []byte("displayWindow\x00box2i\x00\x10\x00\x00\x00")
-	for i, v := range []int{s.display.Min.X, s.display.Min.Y, s.display.Max.X - 1, s.display.Max.Y - 1} {
-		k := bytes.Index(data, box) + len(box) + 4*i
-		copy(data[k:], []byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)})
-	}
-	plain := name + ".plain"
-	if err := os.WriteFile(plain, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cliptest.Program(t, "exrstdattr", "-timeCode", fmt.Sprint(100+n), "7", "-framesPerSecond", "24", "1", "-string", "shot", "ab_010", plain, name)
-	if err := os.Remove(plain); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // convertWhole converts pictures 1001 on, and returns the files that were written, and what was logged.
 func convertWhole(t *testing.T, dir string, change func(o *pipeline.Options)) (files []string, said string) {
@@ -138,9 +60,9 @@ func decodeEXR(t *testing.T, name string) (parts []exr.Part, file []byte) {
 // the nearer frame's header.
 func TestChannels(t *testing.T) {
 	dir := t.TempDir()
-	s := renderedScene{display: image.Rect(0, 0, 160, 64), window: image.Rect(-8, -4, 168, 68)}
+	s := cliptest.Render{Display: image.Rect(0, 0, 160, 64), Window: image.Rect(-8, -4, 168, 68), Step: 6}
 	for n := range 5 {
-		s.write(t, filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+n)), n)
+		s.Write(t, filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+n)), n)
 	}
 	files, said := convertWhole(t, dir, func(*pipeline.Options) {})
 	if len(files) != 10 || strings.Contains(said, "OpenEXR") {
@@ -162,7 +84,7 @@ func TestChannels(t *testing.T) {
 	}
 	for k := 1; k < 8; k += 2 {
 		parts, _ := decodeEXR(t, files[k])
-		s.check(t, &parts[0], float64(k)/2)
+		s.Check(t, &parts[0], float64(k)/2, 1)
 		said := cliptest.Program(t, "exrheader", files[k])
 		for _, want := range []string{"shot (type string): \"ab_010\"", "framesPerSecond (type rational): 50/1", "dataWindow (type box2i): (-8 -4) - (167 67)",
 			"displayWindow (type box2i): (0 0) - (159 63)", "zip, multi-scanline", "R, 16-bit floating-point", "id, 32-bit unsigned integer"} {
@@ -182,7 +104,7 @@ func TestChannels(t *testing.T) {
 	})
 	for k, n := range []float64{4, 3.5, 3, 2.5} {
 		if parts, _ := decodeEXR(t, back[k]); k%2 == 1 {
-			s.check(t, &parts[0], n)
+			s.Check(t, &parts[0], n, 1)
 		} else if want, _ := decodeEXR(t, filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+int(n)))); !reflect.DeepEqual(parts, want) {
 			t.Errorf("backward: frame %d is not picture %v", k, n)
 		}
@@ -192,7 +114,7 @@ func TestChannels(t *testing.T) {
 	for i := range parts[0].Planes {
 		p := &parts[0].Planes[i]
 		if at := 30*parts[0].Window.Dx() + 20; p.Name == "diffuse.R" {
-			want := (s.shade(0, 12, 26) + s.shade(1, 12, 26)) / 4
+			want := (s.Shade(0, 12, 26) + s.Shade(1, 12, 26)) / 4
 			if got := p.Value(at); math.Abs(float64(got-want)) > 0.001 {
 				t.Errorf("cross-faded: %v, want %v", got, want)
 			}
@@ -206,60 +128,121 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// check compares the channels of a made frame with the scene at its time.
-func (s renderedScene) check(t *testing.T, p *exr.Part, n float64) {
-	t.Helper()
-	if p.Window != s.window || p.Display != s.display {
-		t.Fatalf("windows %v, %v", p.Window, p.Display)
+// A frame of which a part is decided otherwise is no shot one, though the rest shows one.
+func TestChannelsAroundRegions(t *testing.T) {
+	dir := t.TempDir()
+	s := cliptest.Render{Display: image.Rect(0, 0, 160, 64), Window: image.Rect(0, 0, 160, 64), Step: 6}
+	for n := range 2 {
+		s.Write(t, filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+n)), n)
 	}
-	sums, wrong, count := map[string]float64{}, map[string]int{}, 0
-	for y := p.Window.Min.Y; y < p.Window.Max.Y; y++ {
-		for x := p.Window.Min.X; x < p.Window.Max.X; x++ {
-			i := (y-p.Window.Min.Y)*p.Window.Dx() + x - p.Window.Min.X
-			if x < 16 || x >= 144 {
-				continue // what no shot frame shows
+	region := []decision.Region{{Method: decision.Blended, Outline: [][2]float64{{20, 16}, {60, 16}, {60, 48}, {20, 48}}}}
+	all := 1.
+	for _, wish := range []decision.Method{"", decision.Nearest} {
+		files, _ := convertWhole(t, dir, func(o *pipeline.Options) {
+			o.Synthesis.NearestBelow, o.Synthesis.Decisions = &all, []pipeline.Decision{{Frame: 1, Method: wish, Regions: region}}
+		})
+		made, _ := decodeEXR(t, files[1])
+		shot, _ := decodeEXR(t, files[2])
+		for k, p := range made[0].Planes {
+			q, within := shot[0].Planes[k], 32*160+40
+			switch {
+			case p.Name == "R" && p.Bits[within] == q.Bits[within]:
+				t.Errorf("%q: the region shows what was shot", wish)
+			case p.Name == "diffuse.R" && !slices.Equal(p.Bits, q.Bits):
+				t.Errorf("%q: the further channels are not those of the picture that is shown", wish)
 			}
-			count++
-			want := s.shade(n, x, y)
-			for k := range p.Planes {
-				c := &p.Planes[k]
-				got := c.Value(i)
-				off := func(scale float32) { sums[c.Name] += math.Pow(float64(got/scale-want), 2) }
-				switch {
-				case c.Name == "R", c.Name == "G" && y <= 54, c.Name == "B" && y >= 8:
-					off(1)
-				case c.Name == "G":
-					off(-1)
-				case c.Name == "B":
-					off(100)
-				case c.Name == "diffuse.R":
-					off(0.5)
-				case c.Name == "Z":
-					if got != 2.5 && got != 1000 {
-						t.Fatalf("a depth of %v", got)
-					}
-					if (got == 2.5) != s.front(n, x, y) {
-						wrong["Z"]++
-					}
-				case c.Name == "id":
-					if c.Bits[i] != 7 && c.Bits[i] != 1<<31+5 {
-						t.Fatalf("an id of %d", c.Bits[i])
-					}
-					if (c.Bits[i] != 7) != s.front(n, x, y) {
-						wrong["id"]++
-					}
+		}
+	}
+}
+
+// Rules say which channels are mixed, attributes of Cryptomatte name layers whose channels are not, and a rule for
+// nothing is an error.
+func TestRulesForChannels(t *testing.T) {
+	dir := t.TempDir()
+	s := cliptest.Render{Display: image.Rect(0, 0, 160, 64), Window: image.Rect(0, 0, 160, 64), Step: 6}
+	for n := range 2 {
+		name := filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+n))
+		s.Write(t, name+".plain", n)
+		cliptest.Program(t, "exrstdattr", "-string", "cryptomatte/1234567/name", "diffuse", name+".plain", name)
+	}
+	shot := map[float32]bool{}
+	for n := range 2 {
+		parts, _ := decodeEXR(t, filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+n)))
+		for _, p := range parts[0].Planes {
+			for i := range p.Bits {
+				shot[p.Value(i)] = true
+			}
+		}
+	}
+	for _, c := range []struct {
+		rules []string
+		mixed string // channels with values that were not shot
+		says  string // an error
+	}{
+		{nil, "B G R", ""},
+		{[]string{"Z=mix", "R=nearest"}, "B G Z", ""},
+		{[]string{"*=nearest", "*=mix"}, "B G R Z diffuse.R", ""},
+		{[]string{"diffuse.G=mix"}, "", "Output.Channels \"diffuse.G=mix\": the first picture has no such channel; it has B, G, R, Z, diffuse.R, id"},
+		{[]string{"id=mix"}, "", "whole numbers"},
+		{[]string{"id"}, "", "want a channel's name"},
+	} {
+		out := filepath.Join(t.TempDir(), "q.####.exr")
+		o := pipeline.Options{Input: pipeline.Input{File: filepath.Join(dir, "p.####.exr")}, Output: pipeline.Output{File: out, Channels: c.rules}}
+		o.Timing.Rate = pipeline.Rate{Value: big.NewRat(50, 1)}
+		if _, err := pipeline.Run(context.Background(), o); c.says != "" {
+			if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%q: %v", c.rules, err)
+			}
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		made, _ := decodeEXR(t, filepath.Join(filepath.Dir(out), "q.1002.exr"))
+		var mixed []string
+		for _, p := range made[0].Planes {
+			for i := range p.Bits {
+				if !shot[p.Value(i)] {
+					mixed = append(mixed, p.Name)
+					break
 				}
 			}
 		}
-	}
-	for name, sum := range sums {
-		if rms := math.Sqrt(sum / float64(count)); rms > 0.05 {
-			t.Errorf("frame %v: channel %s is %.3f off", n, name, rms)
+		if got := strings.Join(mixed, " "); got != c.mixed {
+			t.Errorf("%q: %s are mixed, want %s", c.rules, got, c.mixed)
 		}
 	}
-	for _, name := range []string{"Z", "id"} {
-		if wrong[name] > count/50 {
-			t.Errorf("frame %v: %d of %d pixels of %s are wrong", n, wrong[name], count, name)
+	for _, change := range []func(*pipeline.Output){
+		func(o *pipeline.Output) { o.File = filepath.Join(t.TempDir(), "o.mkv") }, func(o *pipeline.Output) { o.VideoOptions = map[string]string{"compression": "rle"} },
+	} {
+		o := pipeline.Options{Input: pipeline.Input{File: filepath.Join(dir, "p.####.exr")}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "q.####.exr"), Channels: []string{"Z=mix"}}}
+		change(&o.Output)
+		if _, err := pipeline.Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Output.Channels") {
+			t.Errorf("%s: %v", o.Output.File, err)
 		}
 	}
+}
+
+// OpenImageIO reads what is written as what it wrote itself, whatever the compression, and in tiles.
+func TestOpenImageIO(t *testing.T) {
+	dir := t.TempDir()
+	s := cliptest.Render{Display: image.Rect(0, 0, 160, 64), Window: image.Rect(-8, -4, 168, 68), Step: 6}
+	for n := range 2 {
+		name := filepath.Join(dir, fmt.Sprintf("p.%d.exr", 1001+n))
+		s.Write(t, name+".exr", n)
+		cliptest.Program(t, "oiiotool", name+".exr", "--attrib", "Copyright", "ours", "--tile", "32", "32", "--compression", "piz", "-o", name)
+	}
+	files, _ := convertWhole(t, dir, func(*pipeline.Options) {})
+	said := cliptest.Program(t, "oiiotool", "--info", "-v", files[1])
+	for _, want := range []string{
+		"channel list: R, G, B, Z, id, diffuse.R", "pixel data origin: x=-8, y=-4", "full/display size: 160 x 64", `compression: "piz"`,
+		"framesPerSecond: 50/1", `Copyright: "ours"`, `shot: "ab_010"`, "smpte:TimeCode: 00:00:01:01",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("oiiotool does not say %q:\n%s", want, said)
+		}
+	}
+	again := filepath.Join(t.TempDir(), "again.exr")
+	cliptest.Program(t, "oiiotool", files[1], "-o", again)
+	cliptest.Program(t, "oiiotool", "--fail", "0", "--warn", "0", "--diff", files[1], again)
+	cliptest.Program(t, "oiiotool", "--fail", "0", "--warn", "0", "--diff", filepath.Join(dir, "p.1002.exr"), files[2])
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"retime/frame"
+	"retime/pipeline/aov"
 	"retime/pipeline/confine"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -237,6 +238,12 @@ func (o *Output) check() error {
 	}
 	if o.CRF != nil && *o.CRF < 0 {
 		return fault.New(fault.Usage, "Output.CRF %d: must not be negative", *o.CRF)
+	}
+	if len(o.Channels) > 0 && !o.isEXR() {
+		return fault.New(fault.Usage, "Output.Channels: only a sequence of OpenEXR has further channels, such as build/p.####.exr")
+	}
+	if _, err := aov.ParseRules(o.Channels); err != nil {
+		return fault.New(fault.Usage, "Output.Channels %w", err)
 	}
 	return nil
 }

@@ -157,6 +157,11 @@ type Output struct {
 	AudioCodec   string
 	AudioOptions map[string]string // further options of the sound's encoder
 
+	// Channels are rules for the further channels of an OpenEXR sequence that is made of another, as aov.ParseRules
+	// reads them: "mask.*=nearest" has made frames take channels from the nearer frame, "N=mix" mix them. The last
+	// rule for a channel counts, and its name tells if there is none.
+	Channels []string
+
 	Overwrite bool // replace an existing output
 	// Keep names further files, beside the input, whose names a partial output does not take.
 	Keep     []string

@@ -101,7 +101,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	}
 	defer s.Close()
 	writing := clip.WriterOptions(s.Memory())
-	if err := clip.keepChannels(ctx, &writing); err != nil {
+	if err := clip.KeepChannels(ctx, &writing); err != nil {
 		return nil, err
 	}
 	writer, err := media.Create(ctx, o.Output.File, clip.Source, writing)

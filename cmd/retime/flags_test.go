@@ -81,6 +81,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 		{"--in-fps 23.976", func(o *pipeline.Options) { o.Input.Rate = rat(24000, 1001) }},
 		{"--map 0:v --map -0:s,x", func(o *pipeline.Options) { o.Input.Map = []string{"0:v", "-0:s,x"} }},
 		{"--vcodec ffv1 --acodec flac", func(o *pipeline.Options) { o.Output.VideoCodec, o.Output.AudioCodec = "ffv1", "flac" }},
+		{"--channel N=mix --channel m.*=nearest", func(o *pipeline.Options) { o.Output.Channels = []string{"N=mix", "m.*=nearest"} }},
 		{"--crf 0", func(o *pipeline.Options) { o.Output.CRF = new(0) }},
 		{"--vopt a=b=c --vopt d=", func(o *pipeline.Options) { o.Output.VideoOptions = map[string]string{"a": "b=c", "d": ""} }},
 		{"--mux movflags=+faststart --mux brand=mp42", func(o *pipeline.Options) {

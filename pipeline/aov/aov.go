@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"io/fs"
 	"log/slog"
 	"math/big"
@@ -29,6 +28,7 @@ type Options struct {
 	// Peak is the most light that made colour holds, with 1 for white. What is above, or below 0, is warped
 	// beside the engine.
 	Peak    float32
+	Rules   Rules
 	Workers frame.Workers
 	Log     *slog.Logger
 }
@@ -44,7 +44,7 @@ type Carrier struct {
 
 	sources []*source // that were read last
 	motion  motion
-	warned  bool
+	warned  [2]bool // of a damaged neighbour, and of a damaged picture of which a part stays
 }
 
 // shown is a frame on its way through the encoder.
@@ -73,7 +73,7 @@ type Contents struct {
 }
 
 // New returns a Carrier. If the input's first picture has what cannot be carried, or the program was built
-// without OpenEXR, the error wraps exr.ErrUnsupported.
+// without OpenEXR, the error wraps exr.ErrUnsupported. If it does not suit a rule, the error is a *RuleError.
 func New(o Options) (c *Carrier, has Contents, err error) {
 	c = &Carrier{o: o, motion: motion{workers: o.Workers}}
 	s, err := c.source(0)
@@ -86,6 +86,9 @@ func New(o Options) (c *Carrier, has Contents, err error) {
 	}
 	if err != nil {
 		return nil, has, fmt.Errorf("openexr: %w", err)
+	}
+	if err := o.Rules.check(parts); err != nil {
+		return nil, has, err
 	}
 	for i, p := range parts {
 		has.Deep = has.Deep || p.Deep
@@ -163,21 +166,33 @@ func (c *Carrier) whole(ctx context.Context, f *shown, encoded []byte) ([]byte, 
 		return nil, err
 	}
 	model := sides.nearer
+	if sides.replaced != nil {
+		model = sides.replaced
+	}
 	display := model.parts[0].Display
-	if err := c.motion.find(f.vectors, display.Dx(), display.Dy(), f.Phase); err != nil {
+	if err := c.motion.find(f.vectors, display.Dx(), display.Dy(), f.Origin); err != nil {
 		return nil, err
 	}
-	c.motion.only = sides.only
+	if sides.only != 0 {
+		c.motion.only = sides.only
+	}
 	parts := make([]exr.Part, len(model.parts))
+	var layers []string
+	for i := range model.parts {
+		layers = append(layers, model.parts[i].Cryptomatte...)
+	}
 	for i := range parts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var of *exr.Part
+		m := mixture{number: i, layers: layers, a: &sides.pictures[0].parts[i], b: &sides.pictures[1].parts[i], display: display, mask: sides.mask}
 		if i == 0 {
-			of = &colour[0]
+			m.colour = &colour[0]
 		}
-		parts[i] = c.part(&sides.pictures[0].parts[i], &sides.pictures[1].parts[i], of, display)
+		if sides.mask.Width > 0 {
+			m.replaced = &model.parts[i]
+		}
+		parts[i] = c.part(&m)
 	}
 	return exr.Encode(model.file, parts, c.threads())
 }
@@ -187,6 +202,9 @@ type sides struct {
 	pictures [2]*source
 	nearer   *source
 	only     uint8 // the one that stands for both; 0 for none
+	// replaced is the picture in whose place the frame stands; nil for none, or if its header does not suit.
+	replaced *source
+	mask     frame.Image[uint8] // 0 where that picture stays; empty if nothing does
 }
 
 // sides returns the pictures that a frame lies between. The other one stands for a damaged one, and the
@@ -219,11 +237,54 @@ func (c *Carrier) sides(ctx context.Context, f *shown) (s sides, err error) {
 	if s.only != 0 {
 		s.pictures = [2]*source{s.nearer, s.nearer}
 	}
-	if err := errors.Join(errs[:]...); err != nil && !c.warned {
-		c.warned = true
-		c.o.Log.Warn("a neighbour's further channels stand for those of a damaged picture", "because", err)
+	if err := errors.Join(errs[:]...); err != nil {
+		c.warn(0, "a neighbour's further channels stand for those of a damaged picture", err)
 	}
-	return s, nil
+	if f.Replaced != nil {
+		c.replace(&s, f)
+	}
+	return s, ctx.Err()
+}
+
+// replace has the frame of s keep the header of the picture in whose place it stands, and what stays of it.
+// Where neither neighbour has its channels, it is its own neighbour, and only colour is made.
+func (c *Carrier) replace(s *sides, f *shown) {
+	old, part := f.Replaced, f.Replaced.Mask.Width > 0
+	r, err := c.read(old.Number)
+	if err == nil {
+		err = r.decode(c.threads())
+	}
+	switch {
+	case err != nil && part:
+		c.warn(1, "no part of the further channels stays of a damaged picture", err)
+		return
+	case err != nil || !part && !alike(r.parts, s.nearer.parts):
+		return
+	}
+	if s.replaced = r; !part {
+		return
+	}
+	s.mask = old.Mask
+	a, b := alike(r.parts, s.pictures[0].parts), alike(r.parts, s.pictures[1].parts)
+	switch {
+	case a && b:
+		return
+	case a:
+		s.only, s.nearer = first, s.pictures[0]
+	case b:
+		s.only, s.nearer = second, s.pictures[1]
+	default:
+		s.only, s.nearer, f.vectors = first, r, stages.Vectors{}
+	}
+	s.pictures = [2]*source{s.nearer, s.nearer}
+}
+
+// warn warns once of each kind of damage.
+func (c *Carrier) warn(kind int, what string, err error) {
+	if !c.warned[kind] {
+		c.warned[kind] = true
+		c.o.Log.Warn(what, "because", err)
+	}
 }
 
 // threads are those that OpenEXR has beside the caller's.
@@ -238,114 +299,40 @@ func (c *Carrier) source(n int64) (*source, error) {
 			return s, nil
 		}
 	}
-	name, ok := c.o.File(n)
-	if !ok {
-		return nil, fmt.Errorf("the input has no picture %d", n)
-	}
-	file, err := os.ReadFile(name)
+	s, err := c.read(n)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{number: n, file: file}
 	c.sources = slices.Insert(c.sources, 0, s)
 	c.sources = c.sources[:min(len(c.sources), kept)]
 	return s, nil
 }
 
+// read reads a picture of the input.
+func (c *Carrier) read(n int64) (*source, error) {
+	name, ok := c.o.File(n)
+	if !ok {
+		return nil, fmt.Errorf("the input has no picture %d", n)
+	}
+	file, err := os.ReadFile(name)
+	return &source{number: n, file: file}, err
+}
+
 // decoded returns a picture of the input with its parts.
 func (c *Carrier) decoded(n int64) (*source, error) {
 	s, err := c.source(n)
-	if err == nil && s.parts == nil {
-		if s.parts, err = exr.Decode(s.file, c.threads()); err != nil {
-			err = fmt.Errorf("picture %d of the input: %w", n, err)
-		}
+	if err == nil {
+		err = s.decode(c.threads())
 	}
 	return s, err
 }
 
-// alike reports whether two pictures have the same channels in the same parts, and a part of a frame between
-// them, which has what both windows have, is no larger than a picture may be.
-func alike(a, b []exr.Part) bool {
-	return slices.EqualFunc(a, b, func(p, q exr.Part) bool {
-		return p.Deep == q.Deep && p.Display == q.Display && exr.Fits(p.Window.Union(q.Window)) && slices.EqualFunc(p.Planes, q.Planes, func(c, d exr.Plane) bool {
-			return c.Name == d.Name && c.Type == d.Type
-		})
-	})
-}
-
-// part returns the part of a made frame between a and b. Within the display window it has the colour of a
-// picture of that size, if there is one.
-func (c *Carrier) part(a, b, colour *exr.Part, display image.Rectangle) exr.Part {
-	out := exr.Part{Name: a.Name, Window: a.Window.Union(b.Window), Display: a.Display, Deep: a.Deep}
-	if a.Deep {
-		return out
-	}
-	out.Planes = make([]exr.Plane, len(a.Planes))
-	for i := range a.Planes {
-		from := &a.Planes[i]
-		p := &out.Planes[i]
-		*p = exr.Plane{Name: from.Name, Type: from.Type, Sampled: from.Sampled, Bits: make([]uint32, out.Window.Dx()*out.Window.Dy())}
-		blends := Blends(from.Name, from.Type)
-		if colour == nil {
-			blends = Blends(a.Name+"."+from.Name, from.Type)
-		}
-		s := sampler{motion: &c.motion, at: display.Min, blends: blends, a: newView(a, from, blends), b: newView(b, &b.Planes[i], blends)}
-		f := filler{sampler: &s, to: p, window: out.Window}
-		if blends && colour != nil && display.Size() == colour.Window.Size() {
-			f.made(colour, display, c.o.Peak)
-		}
-		c.o.Workers.Rows(out.Window.Dy(), f.rows)
-	}
-	return out
-}
-
-// filler fills a channel of a made frame.
-type filler struct {
-	*sampler
-	to     *exr.Plane
-	window image.Rectangle // of the channel
-	// colour has the engine's samples in the display window; nil if it has none.
-	colour  *exr.Plane
-	display image.Rectangle
-	peak    float32 // the engine's
-	sure    bool    // nothing is beyond what the engine holds
-}
-
-// made gives the engine's samples to f, if there are any.
-func (f *filler) made(colour *exr.Part, display image.Rectangle, peak float32) {
-	k := slices.IndexFunc(colour.Planes, func(p exr.Plane) bool { return p.Name == f.to.Name })
-	if k < 0 {
-		return
-	}
-	if f.to.Name == "A" {
-		peak = 1
-	}
-	f.colour, f.display, f.peak = &colour.Planes[k], display, peak
-	f.sure = f.a.within(peak) && f.b.within(peak)
-}
-
-// rows fills rows y0 to y1-1. The engine's samples count but where what is warped is beyond what the engine
-// holds.
-func (f *filler) rows(y0, y1 int) {
-	width := f.window.Dx()
-	for y := y0; y < y1; y++ {
-		row, at := f.to.Bits[y*width:][:width], f.window.Min.Y+y
-		within := image.Rect(f.window.Min.X, at, f.window.Max.X, at+1).Intersect(f.display)
-		if f.colour == nil || within.Empty() {
-			f.row(row, f.window.Min.X, at)
-			continue
-		}
-		first, end := within.Min.X-f.window.Min.X, within.Max.X-f.window.Min.X
-		f.row(row[:first], f.window.Min.X, at)
-		f.row(row[end:], within.Max.X, at)
-		if !f.sure {
-			f.row(row[first:end], within.Min.X, at)
-		}
-		made := (at-f.display.Min.Y)*f.display.Dx() + within.Min.X - f.display.Min.X
-		for x := first; x < end; x++ {
-			if v := f.to.Value(y*width + x); f.sure || v >= 0 && v <= f.peak {
-				f.to.Set(y*width+x, f.colour.Value(made+x-first))
-			}
+// decode sets the parts of s.
+func (s *source) decode(threads int) (err error) {
+	if s.parts == nil {
+		if s.parts, err = exr.Decode(s.file, threads); err != nil {
+			err = fmt.Errorf("picture %d of the input: %w", s.number, err)
 		}
 	}
+	return err
 }

@@ -13,7 +13,7 @@ import (
 // other, and which of them show it.
 type motion struct {
 	workers frame.Workers
-	phase   warp.Phase
+	phase   int64              // from 0 at the first picture to warp.PhaseOne at the second, or beyond
 	field   flow.Field         // from the first picture to the second, in 1/256 pixel; empty for none
 	seen    frame.Image[uint8] // on the guides' grid: first, second or both
 	level   int                // how often the guides were halved
@@ -47,32 +47,37 @@ const (
 // seen where it lands.
 const astray = 3 * flow.One / 2
 
-// find finds the motion at a phase between two pictures, of width by height pixels. Without vectors, all
-// stands still.
-func (m *motion) find(v stages.Vectors, width, height int, phase warp.Phase) error {
-	m.phase, m.field = phase, flow.Field{}
+// find finds the motion of a frame between two pictures, of width by height pixels, or beyond one of them: then
+// each pixel moves on as the picture there does at that pixel. Without vectors, all stands still.
+func (m *motion) find(v stages.Vectors, width, height int, f stages.Origin) error {
+	m.phase, m.field, m.only = int64(f.Phase), flow.Field{}, 0
+	near := 0
+	switch {
+	case f.Beyond > 0 && f.Phase > 0:
+		near, m.only = 1, second
+		m.phase += int64(f.Beyond)
+	case f.Beyond > 0:
+		m.only = first
+		m.phase -= int64(f.Beyond)
+	}
 	if v.Width != width || v.Height != height {
 		return nil
 	}
 	flows := [2]flow.Field{v.Forward, v.Backward}
 	grid := flow.NewField(v.Forward.Width, v.Forward.Height)
-	for i := range m.sides {
-		s, p := &m.sides[i], phase
-		if i == 1 {
-			p = warp.PhaseOne - phase
-		}
-		if err := s.land(flows[i], flows[1-i], p, m.workers); err != nil {
-			return err
-		}
-	}
 	m.seen.Resize(grid.Width, grid.Height)
-	m.workers.Rows(grid.Height, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			for x := range grid.Width {
-				grid.Row(y)[x], m.seen.Row(y)[x] = m.choose(flows, x, y)
+	if f.Beyond > 0 {
+		for y := range grid.Height {
+			for x, v := range flows[near].Row(y) {
+				if near > 0 {
+					v = flow.Vec{X: -v.X, Y: -v.Y}
+				}
+				grid.Row(y)[x] = v
 			}
 		}
-	})
+	} else if err := m.between(flows, grid, f.Phase); err != nil {
+		return err
+	}
 	var sizes [][2]int // of the pictures, and of them halved
 	for w, h := width, height; w > grid.Width || h > grid.Height; w, h = (w+1)/2, (h+1)/2 {
 		sizes = append(sizes, [2]int{w, h})
@@ -82,6 +87,27 @@ func (m *motion) find(v stages.Vectors, width, height int, phase warp.Phase) err
 		grid = flow.Double(grid, s[0], s[1])
 	}
 	m.field = grid
+	return nil
+}
+
+// between sets the motion at a phase on the guides' grid, and what is seen.
+func (m *motion) between(flows [2]flow.Field, grid flow.Field, phase warp.Phase) error {
+	for i := range m.sides {
+		s, p := &m.sides[i], phase
+		if i == 1 {
+			p = warp.PhaseOne - phase
+		}
+		if err := s.land(flows[i], flows[1-i], p, m.workers); err != nil {
+			return err
+		}
+	}
+	m.workers.Rows(grid.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			for x := range grid.Width {
+				grid.Row(y)[x], m.seen.Row(y)[x] = m.choose(flows, x, y)
+			}
+		}
+	})
 	return nil
 }
 
@@ -118,8 +144,8 @@ func (m *motion) choose(flows [2]flow.Field, x, y int) (best flow.Vec, seen uint
 			v = flow.Vec{X: -v.X, Y: -v.Y}
 		}
 		var off [2]int
-		off[0] = distance(flows[0], x, y, v, -int64(m.phase), 1)
-		off[1] = distance(flows[1], x, y, v, int64(warp.PhaseOne-m.phase), -1)
+		off[0] = distance(flows[0], x, y, v, -m.phase, 1)
+		off[1] = distance(flows[1], x, y, v, warp.PhaseOne-m.phase, -1)
 		cost := min(off[0], 2*astray) + min(off[1], 2*astray)
 		if s.holes.Row(y)[x] != 0 {
 			cost += 4 * astray

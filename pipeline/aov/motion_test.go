@@ -26,7 +26,7 @@ func TestMotion(t *testing.T) {
 	}
 	v := stages.Vectors{Width: w, Height: h, FlowPair: warp.FlowPair{Forward: move(20, 8*256), Backward: move(28, -8*256)}}
 	var m motion
-	if err := m.find(v, w, h, warp.PhaseOne/2); err != nil {
+	if err := m.find(v, w, h, stages.Origin{Phase: warp.PhaseOne / 2}); err != nil {
 		t.Fatal(err)
 	}
 	for x, want := range map[int]struct {
@@ -37,7 +37,7 @@ func TestMotion(t *testing.T) {
 			t.Errorf("column %d moves by %v, seen in %b, want %+v", x, got, seen, want)
 		}
 	}
-	if err := m.find(stages.Vectors{}, w, h, warp.PhaseOne/2); err != nil {
+	if err := m.find(stages.Vectors{}, w, h, stages.Origin{Phase: warp.PhaseOne / 2}); err != nil {
 		t.Fatal(err)
 	}
 	if got, seen := m.at(26, 12); got != (flow.Vec{}) || seen != both {

@@ -22,8 +22,8 @@ func (s *sampler) row(to []uint32, x, y int) {
 	out := exr.Plane{Type: s.a.plane.Type, Bits: to}
 	for i := range to {
 		v, seen := s.motion.at(x+i-s.at.X, y-s.at.Y)
-		ax, ay := place(x+i, v.X, -int64(phase)), place(y, v.Y, -int64(phase))
-		bx, by := place(x+i, v.X, warp.PhaseOne-int64(phase)), place(y, v.Y, warp.PhaseOne-int64(phase))
+		ax, ay := place(x+i, v.X, -phase), place(y, v.Y, -phase)
+		bx, by := place(x+i, v.X, warp.PhaseOne-phase), place(y, v.Y, warp.PhaseOne-phase)
 		switch {
 		case !blends && (seen == first || seen == both && phase < warp.PhaseOne/2):
 			to[i] = s.a.nearest(ax, ay)

@@ -71,7 +71,16 @@ func openClip(ctx context.Context, o pipeline.Options, open func(*pipeline.Settl
 // encode makes and encodes all frames.
 func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipeline.Report, error) {
 	o := &r.clip.Options
-	writer, err := media.Create(ctx, o.Output.File, r.clip.Source, r.writerOptions(s))
+	writing := r.writerOptions(s)
+	switch {
+	case r.repairs.weave != nil && len(o.Output.Channels) > 0:
+		return nil, fault.New(fault.Usage, "Output.Channels: fields are restored in colour alone; Input.Deinterlace off takes frames as they are")
+	case r.repairs.weave == nil:
+		if err := r.clip.KeepChannels(ctx, &writing); err != nil {
+			return nil, err
+		}
+	}
+	writer, err := media.Create(ctx, o.Output.File, r.clip.Source, writing)
 	if err != nil {
 		return nil, err
 	}

@@ -96,9 +96,9 @@ func (a *anchor) release() {
 
 // lost is a frame to synthesize.
 type lost struct {
-	at, from *big.Rat           // when it is shown: on the clock's grid, for motion, and exactly
-	picture  *stages.Picture    // the damaged frame if part of it stays, else nil
-	mask     frame.Image[uint8] // as in repairs.frames
+	at, from *big.Rat         // when it is shown: on the clock's grid, for motion, and exactly
+	picture  *stages.Picture  // the damaged frame if part of it stays, else nil
+	replaced *stages.Replaced // nil for an inserted frame; Mask is as in repairs.frames
 }
 
 func (l *lost) release() {
@@ -169,7 +169,7 @@ func (s *schedule) dropDamaged(p *stages.Picture) *anchor {
 	}
 	s.began, s.stamp, s.at = true, stamp, p.At
 	if mask, bad := s.repairs.frames[stamp]; bad {
-		l := lost{at: p.At, from: s.clock.Exact(stamp), mask: mask}
+		l := lost{at: p.At, from: s.clock.Exact(stamp), replaced: &stages.Replaced{Number: p.Guide.Number(), Mask: mask}}
 		if mask.Width > 0 {
 			l.picture = p
 		} else {
@@ -306,7 +306,7 @@ func (s *schedule) targets(a *anchor, second *stages.Picture, end, exact *big.Ra
 	length := new(big.Rat).Sub(end, a.At)
 	targets := make([]*stages.Target, len(shown))
 	for i, l := range shown {
-		t := &stages.Target{Slot: timeline.Slot{Index: s.next, From: l.from, To: exact}, Lost: i > 0 || a.leading}
+		t := &stages.Target{Slot: timeline.Slot{Index: s.next, From: l.from, To: exact}, Lost: i > 0 || a.leading, Replaced: l.replaced}
 		s.next++
 		if i+1 < len(shown) {
 			t.To = shown[i+1].from
@@ -315,7 +315,7 @@ func (s *schedule) targets(a *anchor, second *stages.Picture, end, exact *big.Ra
 			t.Phase = timeline.Quantise(d.Quo(d, length))
 		}
 		if l.picture != nil && t.Phase > 0 && second != nil {
-			t.Phase = ownSide(t.Phase, a.Frame, l.picture.Frame, second.Frame, l.mask)
+			t.Phase = ownSide(t.Phase, a.Frame, l.picture.Frame, second.Frame, l.replaced.Mask)
 		}
 		if t.Lost && a.extend != nil {
 			near := a.At
@@ -326,7 +326,7 @@ func (s *schedule) targets(a *anchor, second *stages.Picture, end, exact *big.Ra
 		}
 		if l.picture != nil {
 			t.Compose = func(dst, made *frame.Frame) error {
-				compose(s.workers, dst, l.picture.Frame, made, l.mask)
+				compose(s.workers, dst, l.picture.Frame, made, l.replaced.Mask)
 				return nil
 			}
 		}

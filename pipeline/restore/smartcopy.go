@@ -24,12 +24,14 @@ type smartCopy struct {
 	writer  *media.Output
 	index   []smartcopy.PacketTime
 	head    []byte // of the first packet
-	plan    *smartcopy.Plan
-	at      int // index of the source's next packet
-	done    int // frames written
-	result  pipeline.Result
-	copied  int64 // packets
-	encoded int64
+	// complete turns the encoder's pictures into those that are written; nil to write them as they are.
+	complete func([]byte) ([]byte, error)
+	plan     *smartcopy.Plan
+	at       int // index of the source's next packet
+	done     int // frames written
+	result   pipeline.Result
+	copied   int64 // packets
+	encoded  int64
 }
 
 // smartCopy writes the packets of the input, whose frames have the timestamps stamps,
@@ -41,6 +43,10 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 		return nil, err
 	}
 	options := r.writerOptions(s)
+	if err := r.clip.KeepChannels(ctx, &options); err != nil {
+		return nil, err
+	}
+	c.complete = options.Complete
 	encoding := options
 	encoding.Unit, encoding.Curve = nil, nil // times are frame numbers
 	output, source := r.clip.Options.Output.File, r.clip.Source
@@ -148,6 +154,12 @@ func (s *smartCopy) encodeRange(ctx context.Context, t *smartcopy.Range) error {
 		if p.DTS > p.PTS {
 			return fault.New(fault.Usage, "Options.SmartCopy: the encoder reorders more frames than the input's decoding times allow; set fewer B-frames with Output.VideoOptions")
 		}
+		if s.complete != nil {
+			var err error
+			if p.Data, err = s.complete(p.Data); err != nil {
+				return err
+			}
+		}
 		encoded++
 		for s.at < t.End && s.index[s.at].DTS <= p.DTS { // copies sound along the way
 			if _, err := s.next(); err != nil {
@@ -206,6 +218,15 @@ func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *
 			if k += int64(base); inside(k) {
 				hook(k, d)
 			}
+		}
+	}
+	if hook := s.clip.Options.Hooks.Origin; hook != nil {
+		k := int64(base)
+		o.Hooks.Origin = func(f pipeline.Origin) {
+			if inside(k) {
+				hook(f)
+			}
+			k++
 		}
 	}
 	line := o.Line(s.clip.Plan, &rangeSink{Sink: writer, at: base, want: t}, s.synth)

@@ -28,6 +28,7 @@ type settings pipeline.Options
 var local = map[string]string{
 	"Input.File":          "stands beside the settings, with its hash",
 	"Synthesis.FlowCache": "does not change what is made",
+	"Output.Channels":     "concerns sequences of OpenEXR, which are not joined from parts",
 	"Output.Overwrite":    "concerns the joined file, which is named later",
 	"Output.Keep":         "concerns the joined file, which is named later",
 	"Output.NoVerify":     "concerns the joined file, which is named later",

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"retime/frame"
 	"retime/pipeline/decision"
 	"retime/warp"
 )
@@ -11,8 +12,18 @@ type Origin struct {
 	Method   decision.Method
 	Pictures [2]int64   // that it lies between; twice the same if there is one
 	Phase    warp.Phase // from the first of them to the second
-	Shown    int64      // the picture that it is; -1 if it was made
+	Beyond   warp.Phase // how far it lies beyond the first, away from the second, in their distances; 0 for between
+	Shown    int64      // the picture that it is; -1 if it was made, or a part of it
 	Way      int        // of the frame: 0 for the conversion's own, another one for each preset and shutter of decisions
+	Replaced *Replaced  // nil for none
+}
+
+// Replaced is a picture of the source in whose place a frame stands.
+type Replaced struct {
+	Number int64 // as in Origin
+	// Mask has the picture's size and weighs each pixel from 0, which stays as in the picture, to 255, which is
+	// made; empty if nothing stays.
+	Mask frame.Image[uint8]
 }
 
 // origin returns the origin of a frame that is complete, of a way.
@@ -22,13 +33,21 @@ func (t *Target) origin(way int) Origin {
 	if b == nil {
 		b = v.A
 	}
-	o := Origin{Method: t.record.Method, Pictures: [2]int64{v.A.Guide.Number(), b.Guide.Number()}, Phase: t.Phase, Shown: -1, Way: way}
-	if t.shows == nothing || o.Method.Made() {
+	o := Origin{Method: t.record.Method, Pictures: [2]int64{v.A.Guide.Number(), b.Guide.Number()}, Phase: t.Phase, Shown: -1, Way: way, Replaced: t.Replaced}
+	if o.Method == decision.Extrapolated {
+		o.Pictures[1], o.Phase, o.Beyond = v.Extend.Guide.Number(), 0, t.Beyond
+	}
+	if t.taken == nothing || o.Method.Made() {
 		return o
 	}
-	o.Shown = o.Pictures[0]
-	if t.shows != sourceFrame(v.A.Number+1) {
-		o.Shown = o.Pictures[1]
+	taken := o.Pictures[0]
+	if t.taken != sourceFrame(v.A.Number+1) {
+		taken = o.Pictures[1]
+	}
+	if t.Compose != nil {
+		o.Pictures, o.Phase = [2]int64{taken, taken}, 0
+	} else {
+		o.Shown = taken
 	}
 	return o
 }

@@ -89,8 +89,8 @@ type Hooks struct {
 	// ends the run. Maps need optical flow.
 	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error
 	// Vectors is called with the optical flow of each pair of source pictures between which frames are
-	// made, maybe several times, and if decisions give frames a preset of their own, from
-	// several goroutines. An error ends the run.
+	// made, or from whose motion beyond the clip's ends, maybe several times, and if decisions give frames
+	// a preset of their own, from several goroutines. An error ends the run.
 	Vectors func(Vectors) error
 }
 

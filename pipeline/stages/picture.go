@@ -191,6 +191,8 @@ type Target struct {
 	// Beyond is how far beyond the clip's end the frame lies, in distances of the two
 	// pictures there; 0 for within.
 	Beyond warp.Phase
+	// Replaced is what the frame stands for; nil for none.
+	Replaced *Replaced
 	// Compose, if it is not nil, makes the frame that is shown, dst, from the one that
 	// was made.
 	Compose func(dst, made *frame.Frame) error
@@ -206,7 +208,13 @@ type Target struct {
 	confidence frame.Image[uint8]
 	decided    [][][2]float64 // outlines of what somebody has decided about, and nobody need look at
 	interval   *Interval      // of a started frame, with a reference
-	shows      sourceFrame
+	showing
+}
+
+// showing tells which source frame a target shows as it is.
+type showing struct {
+	shows sourceFrame
+	taken sourceFrame // what it shows, or what Compose made it from
 }
 
 // sourceFrame is the number of a source frame that is shown as it is, from 1.

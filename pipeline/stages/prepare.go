@@ -86,6 +86,10 @@ func (r *run) announce(ctx context.Context, w *window) (err error) {
 // synthesizer.
 func (r *run) begin(ctx context.Context, w *window, frames int) (b work, err error) {
 	b.seen = r.describe(w)
+	if r.params.Mode == warp.Blend && r.fadesLight() {
+		b.job = lightFades{r, w.now}
+		return b, nil
+	}
 	b.job, err = r.synth.Prepare(ctx, w.now.assigned, b.seen, frames)
 	return b, err
 }

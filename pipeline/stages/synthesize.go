@@ -68,7 +68,14 @@ func (r *run) startTarget(ctx context.Context, v *Interval, t *Target, to newFra
 
 // take shows a picture that is there.
 func (t *Target) take(p *Picture) {
-	t.frame, t.shows, t.finish = p.Frame.Retain(), sourceFrame(p.Number+1), func() error { return nil }
+	t.frame, t.finish = p.Frame.Retain(), func() error { return nil }
+	t.show(p)
+}
+
+// show takes note of the picture that t shows.
+func (t *Target) show(p *Picture) {
+	t.taken = sourceFrame(p.Number + 1)
+	t.shows = t.taken
 }
 
 // startMade has the synthesizer begin to make the frame.
@@ -103,9 +110,10 @@ func (r *run) compose(t *Target, to newFrame) error {
 		made.Release()
 		return err
 	}
-	t.frame, t.shows = f, nothing
+	t.frame = f
 	t.finish = func() error {
 		err := finish()
+		t.shows = nothing
 		if err == nil {
 			defer r.times.synthesis.start()()
 			err = t.Compose(f, made)
@@ -170,6 +178,24 @@ func (r *run) fadesLight() bool {
 	return l.Curve() != nil && (r.params.Light == LinearLight || r.params.Light == UsualLight && l.Floats)
 }
 
+// lightFades is the synth.Job of an interval whose frames are cross-fades of light, which no synthesizer makes.
+type lightFades struct {
+	*run
+	*Interval
+}
+
+// Start implements synth.Job.
+func (j lightFades) Start(_ context.Context, dst *frame.Frame, phase warp.Phase) (finish func() (warp.Made, error), err error) {
+	return func() (warp.Made, error) {
+		defer j.times.synthesis.start()()
+		fade(dst, j.A.Frame, j.B.Frame, phase, j.video.Light, j.params.Workers)
+		return warp.Made{}, nil
+	}, nil
+}
+
+// Close implements synth.Job.
+func (lightFades) Close() {}
+
 // maskedBlend cross-fades the pictures of v into f where there is little confidence.
 func (r *run) maskedBlend(v *Interval, t *Target, f *frame.Frame) error {
 	a, b := v.A.Frame, v.B.Frame
@@ -192,9 +218,6 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	rec.Holes, rec.Error, rec.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
 	if r.params.Mode == warp.Blend {
 		rec.Method = decision.Blended
-		if r.fadesLight() {
-			fade(f, v.A.Frame, v.B.Frame, t.Phase, r.video.Light, r.params.Workers)
-		}
 		return nil
 	}
 	if rec.Method = t.wish; rec.Method == "" {
@@ -220,7 +243,7 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 		rec.Holes, rec.Error, rec.Confidence, rec.Worst = 0, 0, 0, nil
 		p := v.nearest(t.Phase)
 		frame.Copy(f, p.Frame)
-		t.shows = sourceFrame(p.Number + 1)
+		t.show(p)
 		t.confidence = frame.Image[uint8]{}
 	}
 	if l := v.found.layers; l != nil && (rec.Method == decision.Interpolated || rec.Method == decision.Blended && t.wish == "") {

@@ -17,12 +17,16 @@ type Vectors struct {
 // VectorsOf returns the flow between two pictures of the input, in either order; ok is false if they have no
 // numbers. The flow stays the caller's.
 func VectorsOf(a, b *Picture, f motion.Flow) (v Vectors, ok bool, err error) {
+	return vectorsOf(a, b, f.Fields)
+}
+
+func vectorsOf(a, b *Picture, fields func() (warp.FlowPair, error)) (v Vectors, ok bool, err error) {
 	m, n := a.Guide.Number(), b.Guide.Number()
 	if m < 0 || n < 0 {
 		return v, false, nil
 	}
 	v = Vectors{Number: min(m, n), Next: max(m, n), Width: a.Frame.Width, Height: a.Frame.Height}
-	if v.FlowPair, err = f.Fields(); err != nil {
+	if v.FlowPair, err = fields(); err != nil {
 		return v, false, err
 	}
 	if n < m {
@@ -34,13 +38,17 @@ func VectorsOf(a, b *Picture, f motion.Flow) (v Vectors, ok bool, err error) {
 // tellVectors calls Hooks.Vectors with the flow of an interval, if there is any.
 func (r *run) tellVectors(v *Interval) error {
 	tell := r.params.Hooks.Vectors
-	if tell == nil || len(v.found.flows) == 0 {
+	if tell == nil || len(v.found.flows) == 0 && v.found.continued == nil {
 		return nil
 	}
 	if r.video.Rate == nil {
 		return fault.New(fault.Usage, "Hooks.Vectors: input %q has no constant rate, by which its frames are numbered", r.params.Input)
 	}
-	vectors, ok, err := VectorsOf(v.A, v.B, v.found.flows[0])
+	to, fields := v.Extend, func() (warp.FlowPair, error) { return v.found.continued.FlowPair, nil }
+	if v.found.continued == nil {
+		to, fields = v.B, v.found.flows[0].Fields
+	}
+	vectors, ok, err := vectorsOf(v.A, to, fields)
 	if err != nil || !ok {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"retime/frame"
 )
 
 // Type is the type of a channel's samples.
@@ -135,7 +137,7 @@ func appendLine(to []byte, channels []Channel, width, y int) []byte {
 	for _, c := range channels {
 		for x := range width {
 			if v := c.Sample(x, y); c.Type == Half {
-				to = binary.LittleEndian.AppendUint16(to, HalfBits(v))
+				to = binary.LittleEndian.AppendUint16(to, frame.HalfBits(v))
 			} else {
 				to = binary.LittleEndian.AppendUint32(to, math.Float32bits(v))
 			}
@@ -170,31 +172,4 @@ func pack(raw []byte) ([]byte, error) {
 		return raw, nil
 	}
 	return out.Bytes(), nil
-}
-
-// HalfBits returns the bits of the half nearest to v, ties to even. Values beyond the largest half
-// are infinite.
-func HalfBits(v float32) uint16 {
-	bits := math.Float32bits(v)
-	sign := uint16(bits >> 16 & 0x8000)
-	exponent, mantissa := int(bits>>23&0xff)-127+15, bits&(1<<23-1)
-	switch {
-	case exponent == 255-127+15 && mantissa != 0:
-		return sign | 0x7e00 // NaN
-	case exponent >= 31:
-		return sign | 0x7c00
-	case exponent < -10:
-		return sign
-	}
-	shift := 13
-	if exponent <= 0 { // subnormal
-		mantissa |= 1 << 23
-		shift, exponent = 14-exponent, 0
-	}
-	whole := uint32(exponent)<<10 + mantissa>>shift
-	switch rest, tie := mantissa&(1<<shift-1), uint32(1)<<(shift-1); {
-	case rest > tie, rest == tie && whole&1 == 1:
-		whole++
-	}
-	return sign | uint16(whole)
 }

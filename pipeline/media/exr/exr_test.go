@@ -73,19 +73,3 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
-
-// Halves are rounded to the nearest, ties to even.
-func TestHalfBits(t *testing.T) {
-	for v, want := range map[float32]uint16{
-		0: 0, 1: 0x3c00, -2: 0xc000, 0.5: 0x3800, 65504: 0x7bff, 65520: 0x7c00, 1e9: 0x7c00, 1 + 1.0/2048: 0x3c00, 1 + 3.0/2048: 0x3c02,
-		1.0 / (1 << 24): 1, 1.0 / (1 << 25): 0, 3.0 / (1 << 25): 2, 1023.0 / (1 << 24): 0x3ff, 1.0 / (1 << 14): 0x400, 1.0 / (1 << 26): 0,
-		float32(math.Inf(-1)): 0xfc00,
-	} {
-		if got := HalfBits(v); got != want {
-			t.Errorf("%v: %04x, want %04x", v, got, want)
-		}
-	}
-	if got := HalfBits(float32(math.NaN())); got&0x7c00 != 0x7c00 || got&0x3ff == 0 {
-		t.Errorf("NaN: %04x", got)
-	}
-}

@@ -10,6 +10,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"retime/frame"
 )
 
 // ErrUnsupported is wrapped by errors about pictures that Decode and Encode do not take: deep data, channels
@@ -23,6 +25,8 @@ type Part struct {
 	Display image.Rectangle
 	Deep    bool
 	Planes  []Plane // in the file's order
+	// Cryptomatte are the layers whose channels hold ids, as Cryptomatte's attributes name them.
+	Cryptomatte []string
 }
 
 // Plane is a channel of a part, and its samples line by line. Bits holds them from Decode on: those of a
@@ -49,7 +53,7 @@ func (t Type) size() int {
 func (p *Plane) Value(i int) float32 {
 	switch p.Type {
 	case Half:
-		return HalfValue(uint16(p.Bits[i]))
+		return frame.HalfValue(uint16(p.Bits[i]))
 	case Uint:
 		return float32(p.Bits[i])
 	}
@@ -59,22 +63,10 @@ func (p *Plane) Value(i int) float32 {
 // Set sets sample i of halves or floats.
 func (p *Plane) Set(i int, v float32) {
 	if p.Type == Half {
-		p.Bits[i] = uint32(HalfBits(v))
+		p.Bits[i] = uint32(frame.HalfBits(v))
 	} else {
 		p.Bits[i] = math.Float32bits(v)
 	}
-}
-
-// HalfValue returns the value of a half.
-func HalfValue(bits uint16) float32 {
-	sign, exponent, fraction := uint32(bits&0x8000)<<16, uint32(bits>>10&31), uint32(bits&0x3ff)
-	switch exponent {
-	case 0: // subnormal
-		return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
-	case 31: // infinity and NaN
-		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
 }
 
 // Parts reads the headers of a file's parts.
@@ -116,6 +108,9 @@ func partOf(attributes []attribute) (p Part, err error) {
 			p.Window = window(a.value)
 		case "displayWindow":
 			p.Display = window(a.value)
+		}
+		if strings.HasPrefix(a.name, "cryptomatte/") && strings.HasSuffix(a.name, "/name") {
+			p.Cryptomatte = append(p.Cryptomatte, string(a.value))
 		}
 	}
 	if p.Window.Empty() || p.Display.Empty() || len(p.Planes) == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/frame"
 	"retime/pipeline/media/av"
 )
 
@@ -31,7 +32,7 @@ func floatRow(f *astiav.Frame, d *av.PixelDescription, c, y, n int) floats {
 // at returns the bits of sample x as a float32.
 func (v floats) at(x int) uint32 {
 	if v.half {
-		return fromHalf(v.order.Uint16(v.row[x*v.step:]))
+		return math.Float32bits(frame.HalfValue(v.order.Uint16(v.row[x*v.step:])))
 	}
 	return v.order.Uint32(v.row[x*v.step:])
 }
@@ -39,32 +40,10 @@ func (v floats) at(x int) uint32 {
 // set sets sample x to f, which is finite, not negative and less than 65504.
 func (v floats) set(x int, f float32) {
 	if v.half {
-		v.order.PutUint16(v.row[x*v.step:], toHalf(f))
+		v.order.PutUint16(v.row[x*v.step:], frame.HalfBits(f))
 	} else {
 		v.order.PutUint32(v.row[x*v.step:], math.Float32bits(f))
 	}
-}
-
-// fromHalf returns the bits of a binary16 as those of the float32 of the same value.
-func fromHalf(h uint16) uint32 {
-	sign, exponent, fraction := uint32(h&0x8000)<<16, uint32(h>>10&31), uint32(h&0x3ff)
-	switch exponent {
-	case 0: // subnormal
-		return sign | math.Float32bits(float32(fraction)/(1<<24))
-	case 31: // infinity and NaN
-		return sign | 0x7f800000 | fraction<<13
-	}
-	return sign | (exponent+112)<<23 | fraction<<13
-}
-
-// toHalf returns the bits of the binary16 nearest to f, the even one of two. f must be
-// finite, not negative and less than 65504.
-func toHalf(f float32) uint16 {
-	if f < 1./(1<<14) { // subnormal
-		return uint16(math.RoundToEven(float64(f) * (1 << 24)))
-	}
-	word := math.Float32bits(f)
-	return uint16((word - 112<<23 + 0xfff + word>>13&1) >> 13)
 }
 
 // readFloats is readRow for floating point. Without a table it maps 0 to 1 evenly to 0 to

@@ -161,6 +161,25 @@ gstreamer: $(ARCHIVE) ## build build/gstreamer/libgstretime.so, a GStreamer elem
 test-gstreamer: build gstreamer ## compare the element's frames with the program's
 	@GST_PLUGIN_PATH=$(CURDIR)/$(GSTREAMER) cmd/libretime/gstreamer/test bin/retime testdata/demo.mp4
 
+# OPENFX is a copy of the sources of OpenFX, of which the plug-in takes the headers, and its test the host.
+OPENFX_BUILD := build/openfx
+OPENFX_FILE  := $(OPENFX_BUILD)/retime.ofx.bundle/Contents/Linux-x86-64/retime.ofx
+
+.PHONY: openfx
+openfx: $(ARCHIVE) ## build build/openfx/retime.ofx.bundle, an OpenFX plug-in; OPENFX names the sources of OpenFX
+	@[ -f "$(OPENFX)/include/ofxCore.h" ] || { echo "make openfx needs OPENFX=DIR, the sources of https://github.com/AcademySoftwareFoundation/openfx" >&2; exit 1; }
+	@mkdir -p $(dir $(OPENFX_FILE))
+	@$(PLUGIN_GCC) -I$(OPENFX)/include cmd/libretime/openfx/plugin.c $(PLUGIN_LINK) -lm -o $(OPENFX_FILE)
+	@echo $(OPENFX_BUILD)/retime.ofx.bundle
+
+.PHONY: test-openfx
+test-openfx: build openfx ## compare the plug-in's frames with the program's, in a host of OpenFX's own classes
+	@$(call install,g++ libexpat1-dev)
+	@g++ -O1 -w -include cstring -I$(OPENFX)/include -I$(OPENFX)/HostSupport/include -I$(OPENFX)/HostSupport/examples cmd/libretime/openfx/host.cpp \
+		$(addprefix $(OPENFX)/HostSupport/examples/hostDemo,ClipInstance.cpp EffectInstance.cpp HostDescriptor.cpp ParamInstance.cpp) \
+		$(OPENFX)/HostSupport/src/*.cpp -lexpat -ldl -o $(OPENFX_BUILD)/host
+	@OFX_PLUGIN_PATH=$(CURDIR)/$(OPENFX_BUILD) cmd/libretime/openfx/test bin/retime testdata/demo.mp4 $(OPENFX_BUILD)/host
+
 .PHONY: test-python
 test-python: build libretime ## compare the arrays of the Python package with the program's frames; needs numpy
 	@python3 -c 'import numpy' 2>/dev/null || { $(call install,python3-numpy); }

@@ -122,12 +122,12 @@ func (s *Single) makes(n int64) bool {
 	if n < 0 || n+1 >= s.pictures {
 		return false
 	}
-	for _, slot := range s.slots(n) {
-		if slot.Phase != 0 {
-			return true
-		}
+	a, b := s.at(n), s.at(n+1)
+	k, end := s.layout.FirstFrom(a), s.layout.FirstFrom(b)
+	for k < end && s.layout.Moment(k).Cmp(a) == 0 {
+		k++
 	}
-	return false
+	return k < end
 }
 
 // Needs returns the numbers of the first and the last of the pictures that frame k is made from: one,

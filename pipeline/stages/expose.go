@@ -60,7 +60,7 @@ func (r *run) exposure(subframes []*Target) (*Target, error) {
 		still = still && (t.frame == out.frame || frame.Equal(t.frame, out.frame))
 		record.Confidence = min(record.Confidence, t.record.Confidence)
 	}
-	out.record, out.finish = record, func() error { return nil }
+	out.record, out.wait, out.finish = record, there, asItIs
 	if still {
 		return out, nil
 	}

@@ -201,7 +201,10 @@ type Target struct {
 	method decision.Method // how it is made
 	scene  int
 	frame  *frame.Frame
-	finish func() error // fills frame and record; called once
+	// wait waits until the synthesizer has made the frame, in the order of the starts. finish gets its
+	// error, and fills frame and record, of several frames at once; it is called once.
+	wait   func() error
+	finish func(err error) error
 	record Record
 	// confidence describes how far each pixel of the guides' grid can be trusted; empty unless
 	// somebody asks for it.
@@ -223,11 +226,24 @@ type sourceFrame int64
 // nothing is the sourceFrame of a frame that is made.
 const nothing sourceFrame = 0
 
+// there and asItIs are the wait and the finish of a frame that is there.
+func there() error { return nil }
+
+func asItIs(err error) error { return err }
+
+// begin waits until the synthesizer has made the frame, and has it finished while the caller does
+// other things. complete waits for that.
+func (t *Target) begin() {
+	err, finish, done := t.wait(), t.finish, make(chan error, 1)
+	go func() { done <- finish(err) }()
+	t.wait, t.finish = func() error { return <-done }, asItIs
+}
+
 // complete waits for the frame.
 func (t *Target) complete() error {
 	finish := t.finish
 	t.finish = nil
-	return finish()
+	return finish(t.wait())
 }
 
 // Release lets go of a target that was started, and of its frame.

@@ -9,6 +9,23 @@ import (
 	"retime/warp"
 )
 
+// finishedAtOnce is how many frames are finished at once at most, beside the one that is encoded: what
+// cannot be trusted, or is rated, is looked at on the CPU.
+const finishedAtOnce = 4
+
+// finish passes on the frames that were started, in order, while several of them are finished.
+func (r *run) finish(from <-chan *Target) stage[*Target] {
+	return func(_ context.Context, emit func(*Target) error) error {
+		for t := range from {
+			t.begin()
+			if err := emit(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // synthesize starts the intervals' frames in order.
 func (r *run) synthesize(from <-chan *Interval) stage[*Target] {
 	return func(ctx context.Context, emit func(*Target) error) error {
@@ -68,7 +85,7 @@ func (r *run) startTarget(ctx context.Context, v *Interval, t *Target, to newFra
 
 // take shows a picture that is there.
 func (t *Target) take(p *Picture) {
-	t.frame, t.finish = p.Frame.Retain(), func() error { return nil }
+	t.frame, t.wait, t.finish = p.Frame.Retain(), there, asItIs
 	t.show(p)
 }
 
@@ -90,8 +107,12 @@ func (r *run) startMade(ctx context.Context, v *Interval, t *Target, to newFrame
 		return err
 	}
 	t.frame = f
-	t.finish = func() error {
-		made, err := finish()
+	var made warp.Made
+	t.wait = func() (err error) {
+		made, err = finish()
+		return err
+	}
+	t.finish = func(err error) error {
 		if err == nil {
 			defer r.times.synthesis.start()()
 			err = r.resolve(v, t, f, made)
@@ -111,8 +132,8 @@ func (r *run) compose(t *Target, to newFrame) error {
 		return err
 	}
 	t.frame = f
-	t.finish = func() error {
-		err := finish()
+	t.finish = func(err error) error {
+		err = finish(err)
 		t.shows = nothing
 		if err == nil {
 			defer r.times.synthesis.start()()
@@ -132,7 +153,7 @@ func (r *run) extrapolate(v *Interval, t *Target, to newFrame) error {
 		return err
 	}
 	warp.Extrapolate(r.params.Workers, f, v.A.Frame, v.found.continued.Forward, r.scale.Level, t.Beyond)
-	t.frame, t.finish = f, func() error { return nil }
+	t.frame, t.wait, t.finish = f, there, asItIs
 	return nil
 }
 
@@ -147,19 +168,20 @@ func (p *Params) fallback(confidence float64) decision.Method {
 	return decision.Interpolated
 }
 
-// assessor shares a warp.Assessor among the goroutines that finish frames.
+// assessor shares Assessors among the goroutines that finish frames.
 type assessor struct {
-	warp.Assessor
-	sync.Mutex
+	workers frame.Workers
+	mu      sync.Mutex
+	idle    []*warp.Assessor
 }
 
 // assess returns the confidence in f, made in an interval at a phase, and if rated is set the errors that are
 // expected of it.
 func (a *assessor) assess(in warp.Interval, phase warp.Phase, f *frame.Frame, rated bool) (confidence frame.Image[uint8], errors frame.Image[uint32]) {
-	a.Lock()
-	defer a.Unlock()
-	a.Begin(in)
-	confidence = a.Confidence(phase)
+	s := a.take()
+	defer a.put(s)
+	s.Begin(in)
+	confidence = s.Confidence(phase)
 	if rated {
 		view := frame.Wrap(f.Format, f.Width, f.Height, f.Planes, nil)
 		view.Transfer, view.FullRange = in.A.Transfer, in.A.FullRange // made frames have none
@@ -167,9 +189,27 @@ func (a *assessor) assess(in warp.Interval, phase warp.Phase, f *frame.Frame, ra
 		for range in.Level {
 			made = warp.Halve(made)
 		}
-		errors = a.Errors(phase, made)
+		errors = s.Errors(phase, made)
 	}
 	return confidence, errors
+}
+
+func (a *assessor) take() *warp.Assessor {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := len(a.idle) - 1
+	if n < 0 {
+		return &warp.Assessor{Workers: a.workers}
+	}
+	s := a.idle[n]
+	a.idle = a.idle[:n]
+	return s
+}
+
+func (a *assessor) put(s *warp.Assessor) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.idle = append(a.idle, s)
 }
 
 // fadesLight reports whether cross-fades are of light.

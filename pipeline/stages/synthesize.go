@@ -9,9 +9,9 @@ import (
 	"retime/warp"
 )
 
-// finishedAtOnce is how many frames are finished at once at most, beside the one that is encoded: what
-// cannot be trusted, or is rated, is looked at on the CPU.
-const finishedAtOnce = 4
+// finishedAtOnce returns how many frames are finished at once, on so many workers: those that cannot be
+// trusted, or are rated, are looked at on the CPU, which does several at once better than one by all workers.
+func finishedAtOnce(workers frame.Workers) int { return min(workers.Count(), 8) }
 
 // finish passes on the frames that were started, in order, while several of them are finished.
 func (r *run) finish(from <-chan *Target) stage[*Target] {

@@ -50,7 +50,7 @@ type Curve struct {
 }
 
 // Buckets of light are as wide as a share of it: each power of 2 has 1 << bucketBits.
-const bucketBits = 9
+const bucketBits = 11
 
 // bucket returns the bucket of a light above 0.
 func bucket(light int64) int {
@@ -140,6 +140,14 @@ func hlgScene(e float64) float64 {
 // Light returns the light of a signal in 1/One, in 1/Bright. It clamps the signal to the curve's ends: 0
 // and One for PQ and HLG, -2 One and 2 One for others.
 func (c *Curve) Light(signal int64) int64 {
+	if uint64(signal) < uint64(len(c.light)) {
+		return c.light[signal]
+	}
+	return c.beyond(signal)
+}
+
+// beyond is Light of what lies below 0 or beyond the curve's end.
+func (c *Curve) beyond(signal int64) int64 {
 	signal = c.clamp(signal)
 	if signal < 0 {
 		return -c.light[-signal]

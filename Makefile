@@ -172,6 +172,7 @@ openfx: $(ARCHIVE) ## build build/openfx/retime.ofx.bundle, an OpenFX plug-in; O
 	@$(PLUGIN_GCC) -I$(OPENFX)/include cmd/libretime/openfx/plugin.c $(PLUGIN_LINK) -lm -o $(OPENFX_FILE)
 	@echo $(OPENFX_BUILD)/retime.ofx.bundle
 
+# OpenFX's demonstration host warns, and leaves an include out.
 .PHONY: test-openfx
 test-openfx: build openfx ## compare the plug-in's frames with the program's, in a host of OpenFX's own classes
 	@$(call install,g++ libexpat1-dev)

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"math"
+	"math/bits"
 	"sync"
 )
 
@@ -45,6 +46,22 @@ const (
 type Curve struct {
 	light  []int64 // of the signals from 0 on
 	signed bool    // whether it goes on below 0
+	guess  []int32 // by bucket of light, the last signal that has no more than the least light in the bucket
+}
+
+// Buckets of light are as wide as a share of it: each power of 2 has 1 << bucketBits.
+const bucketBits = 11
+
+// bucket returns the bucket of a light above 0.
+func bucket(light int64) int {
+	n := bits.Len64(uint64(light))
+	return n<<bucketBits | int(uint64(light)<<(64-n)>>(63-bucketBits))&(1<<bucketBits-1)
+}
+
+// least returns the least light of a bucket.
+func least(bucket int) int64 {
+	mantissa := uint64(1<<bucketBits | bucket&(1<<bucketBits-1))
+	return int64(mantissa << (63 - bucketBits) >> (64 - bucket>>bucketBits))
 }
 
 var (
@@ -74,10 +91,18 @@ func (l Light) Curve() *Curve {
 }
 
 func newCurve(light func(signal float64) float64, last int, signed bool) *Curve {
-	c := &Curve{make([]int64, last+1), signed}
+	c := &Curve{light: make([]int64, last+1), signed: signed}
 	for i := range c.light {
 		v := float32(light(float64(i) / One)) // drops the digits in which machines may differ
 		c.light[i] = int64(float64(v) * Bright)
+	}
+	at := 0
+	c.guess = make([]int32, bucket(max(c.light[last], 1))+2)
+	for i := range c.guess {
+		for at < last && c.light[at+1] <= least(i) {
+			at++
+		}
+		c.guess[i] = int32(at)
 	}
 	return c
 }
@@ -115,6 +140,14 @@ func hlgScene(e float64) float64 {
 // Light returns the light of a signal in 1/One, in 1/Bright. It clamps the signal to the curve's ends: 0
 // and One for PQ and HLG, -2 One and 2 One for others.
 func (c *Curve) Light(signal int64) int64 {
+	if uint64(signal) < uint64(len(c.light)) {
+		return c.light[signal]
+	}
+	return c.beyond(signal)
+}
+
+// beyond is Light of what lies below 0 or beyond the curve's end.
+func (c *Curve) beyond(signal int64) int64 {
 	signal = c.clamp(signal)
 	if signal < 0 {
 		return -c.light[-signal]
@@ -134,6 +167,10 @@ func (c *Curve) clamp(signal int64) int64 {
 // one.
 func (c *Curve) Signal(light, low, high int64) int64 {
 	low, high = c.clamp(low), c.clamp(high)
+	if b := bucket(max(light, 1)); b+1 < len(c.guess) && light > 0 && high-low > 1 {
+		low = max(low, min(int64(c.guess[b]), high-1))
+		high = min(high, max(int64(c.guess[b+1])+1, low+1))
+	}
 	for high-low > 1 {
 		middle := low + (high-low)/2
 		if c.Light(middle) <= light {

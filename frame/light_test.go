@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"sort"
 	"testing"
 )
 
@@ -59,6 +61,31 @@ func TestGammas(t *testing.T) {
 		}
 		if c.Light(One+One/8) <= c.Light(One) || c.Light(9*One) != c.Light(2*One) {
 			t.Errorf("curve %d: ends wrong", gamma)
+		}
+	}
+}
+
+// Signal finds what a search of all signals between the ends finds.
+func TestSignalIsTheNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	for _, l := range []Light{{Transfer: PQ}, {Transfer: HLG}, {Gamma: BT1886}, {Gamma: Linear}, {Gamma: Log316}} {
+		c := l.Curve()
+		for range 3000 {
+			low := r.Int64N(5*One) - 2*One
+			high := low + r.Int64N(1<<r.IntN(18))
+			light := r.Int64N(Bright >> r.IntN(40))
+			if r.IntN(4) == 0 {
+				light = c.Light(r.Int64N(4*One)-2*One) + r.Int64N(3) - 1
+			}
+			// The last signal with no more light, or the one after it.
+			from, to := c.clamp(low), c.clamp(high)
+			want := from + int64(sort.Search(int(max(to-from-1, 0)), func(i int) bool { return c.Light(from+1+int64(i)) > light }))
+			if want < to && c.Light(want+1)-light < light-c.Light(want) {
+				want++
+			}
+			if got := c.Signal(light, low, high); got != want {
+				t.Fatalf("%+v: light %d from %d to %d: signal %d, want %d", l, light, low, high, got, want)
+			}
 		}
 	}
 }

@@ -166,23 +166,31 @@ func newYUV(light frame.Light, format frame.Format) *yuv {
 	return c
 }
 
-// rgb returns red, green and blue for the samples y, u and v.
-func (c *yuv) rgb(y, u, v int64) [3]int64 {
-	luma, cb, cr := c.luma.signal(y), c.chroma.signal(u), c.chroma.signal(v)
-	r, b := divide(c.toRed*cr, frame.One), divide(c.toBlue*cb, frame.One)
-	return [3]int64{luma + r, luma - divide(c.red*r+c.blue*b, c.green), luma + b}
-}
-
 // back returns the signals of luma and chroma.
 func (c *yuv) back(p [3]int64) (y, u, v int64) {
 	y = divide(c.red*p[0]+c.green*p[1]+c.blue*p[2], weights)
 	return y, divide((p[2]-y)*weights, 2*(weights-c.blue)), divide((p[0]-y)*weights, 2*(weights-c.red))
 }
 
+// tables hold, by sample, the signal of luma, and what the signals of chroma add to it for red and for blue.
+type tables struct{ luma, red, blue []int64 }
+
+func (c *yuv) tables(most int64) (t tables) {
+	for _, list := range []*[]int64{&t.luma, &t.red, &t.blue} {
+		*list = make([]int64, most+1)
+	}
+	for v := range most + 1 {
+		t.luma[v] = c.luma.signal(v)
+		t.red[v], t.blue[v] = divide(c.toRed*c.chroma.signal(v), frame.One), divide(c.toBlue*c.chroma.signal(v), frame.One)
+	}
+	return t
+}
+
 // averageYUV averages the light of red, green and blue. Each pixel has the chroma of its block; the
 // block's chroma becomes the mean of its pixels'.
 func averageYUV[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, m mix, c *yuv, curve *frame.Curve, workers frame.Workers) {
 	sx, sy, most := dst.Format.ChromaX, dst.Format.ChromaY, int64(dst.Format.Max())
+	table := c.tables(most)
 	planes := func(f *frame.Frame) (p [3]frame.Image[T]) {
 		for i := range p {
 			p[i] = frame.Samples[T](f.Planes[i])
@@ -194,15 +202,27 @@ func averageYUV[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, m mix, 
 		from[k] = planes(f)
 	}
 	workers.Rows(to[1].Height, func(y0, y1 int) {
+		e := exposure[T]{mix: m, yuv: c, curve: curve, luma: table.luma, chroma: make([][3]int64, len(frames)), rows: make([][]T, len(frames))}
 		for cy := y0; cy < y1; cy++ {
 			for cx := range to[1].Width {
 				var u, v, pixels int64
+				first := [2]T{from[0][1].Row(cy)[cx], from[0][2].Row(cy)[cx]}
+				e.same = true
+				for k := range from {
+					cb, cr := from[k][1].Row(cy)[cx], from[k][2].Row(cy)[cx]
+					e.same = e.same && cb == first[0] && cr == first[1]
+					r, b := table.red[min(int64(cr), most)], table.blue[min(int64(cb), most)]
+					e.chroma[k] = [3]int64{r, -divide(c.red*r+c.blue*b, c.green), b}
+				}
 				still := true
 				for y := cy << sy; y < min((cy+1)<<sy, to[0].Height); y++ {
+					for k := range from {
+						e.rows[k] = from[k][0].Row(y)
+					}
 					for x := cx << sx; x < min((cx+1)<<sx, to[0].Width); x++ {
-						luma, cb, cr, same := exposePixel(from, m, c, curve, x, y, cx, cy)
+						luma, cb, cr, same := e.pixel(x, most)
 						if still = still && same; same {
-							to[0].Row(y)[x] = from[0][0].Row(y)[x]
+							to[0].Row(y)[x] = e.rows[0][x]
 						} else {
 							to[0].Row(y)[x] = T(c.luma.sample(luma, most))
 						}
@@ -210,7 +230,7 @@ func averageYUV[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, m mix, 
 					}
 				}
 				if still {
-					to[1].Row(cy)[cx], to[2].Row(cy)[cx] = from[0][1].Row(cy)[cx], from[0][2].Row(cy)[cx]
+					to[1].Row(cy)[cx], to[2].Row(cy)[cx] = first[0], first[1]
 				} else {
 					to[1].Row(cy)[cx] = T(c.chroma.sample(divide(u, pixels), most))
 					to[2].Row(cy)[cx] = T(c.chroma.sample(divide(v, pixels), most))
@@ -220,29 +240,43 @@ func averageYUV[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, m mix, 
 	})
 }
 
-// exposePixel returns the signals of the mean light of a pixel; same is set if it is the same in all
+// exposure averages the pixels of a block of frames that share chroma.
+type exposure[T frame.Sample] struct {
+	mix    mix
+	yuv    *yuv
+	curve  *frame.Curve
+	luma   []int64    // signals, by sample
+	rows   [][]T      // a row of luma of each frame
+	chroma [][3]int64 // what it adds to the signal of luma for red, green and blue, in each frame
+	same   bool       // whether chroma is the same in all frames
+}
+
+// pixel returns the signals of the mean light of a row's pixel x; same is set if it is the same in all
 // frames.
-func exposePixel[T frame.Sample](from [][3]frame.Image[T], m mix, c *yuv, curve *frame.Curve, x, y, cx, cy int) (luma, u, v int64, same bool) {
-	at := func(k int) [3]T { return [3]T{from[k][0].Row(y)[x], from[k][1].Row(cy)[cx], from[k][2].Row(cy)[cx]} }
-	first := at(0)
-	same = true
-	var sums [3]int64
-	p := c.rgb(int64(first[0]), int64(first[1]), int64(first[2]))
-	low, high := p, p
-	for k := range from {
-		s := at(k)
-		same = same && s == first
-		p = c.rgb(int64(s[0]), int64(s[1]), int64(s[2]))
-		for i, signal := range p {
-			low[i], high[i] = min(low[i], signal), max(high[i], signal)
-			sums[i] += m.share(k, curve.Light(signal))
-		}
+func (e *exposure[T]) pixel(x int, most int64) (luma, u, v int64, same bool) {
+	same = e.same
+	for k := 1; k < len(e.rows) && same; k++ {
+		same = e.rows[k][x] == e.rows[0][x]
 	}
+	y, d := e.luma[min(int64(e.rows[0][x]), most)], &e.chroma[0]
+	p := [3]int64{y + d[0], y + d[1], y + d[2]}
 	if !same {
-		for i, sum := range sums {
-			p[i] = curve.Signal(m.mean(sum), low[i], high[i])
+		var r, g, b int64 // sums
+		low, high := p, p
+		for k, row := range e.rows {
+			y, d := e.luma[min(int64(row[x]), most)], &e.chroma[k]
+			red, green, blue := y+d[0], y+d[1], y+d[2]
+			low[0], high[0] = min(low[0], red), max(high[0], red)
+			low[1], high[1] = min(low[1], green), max(high[1], green)
+			low[2], high[2] = min(low[2], blue), max(high[2], blue)
+			r += e.mix.share(k, e.curve.Light(red))
+			g += e.mix.share(k, e.curve.Light(green))
+			b += e.mix.share(k, e.curve.Light(blue))
+		}
+		for i, sum := range [3]int64{r, g, b} {
+			p[i] = e.curve.Signal(e.mix.mean(sum), low[i], high[i])
 		}
 	}
-	luma, u, v = c.back(p)
+	luma, u, v = e.yuv.back(p)
 	return luma, u, v, same
 }

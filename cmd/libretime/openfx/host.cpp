@@ -94,6 +94,7 @@ struct TestDouble : MyHost::MyDoubleInstance {
 		: MyDoubleInstance(effect, name, d), value(v) {}
 	OfxStatus get(double &v) { return v = value, kOfxStatOK; }
 	OfxStatus get(OfxTime, double &v) { return v = value, kOfxStatOK; }
+	OfxStatus integrate(OfxTime from, OfxTime to, double &v) { return v = value * (to - from), kOfxStatOK; }
 };
 
 struct TestChoice : MyHost::MyChoiceInstance {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -102,5 +103,29 @@ func TestUnknownFlow(t *testing.T) {
 		if err := o.Check(); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Synthesis.Flow "+string(m)) {
 			t.Errorf("%s: error %v", m, err)
 		}
+	}
+}
+
+// What is told of the flow is that of each frame's own run, in the order of the frames.
+func TestVectorsOfDecidedPresets(t *testing.T) {
+	input := writeScene(t, 96, 64, 3, 24, 1)
+	told := func(preset pipeline.Preset, decisions ...pipeline.Decision) (list []pipeline.Vectors) {
+		t.Helper()
+		o := pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "o.nut"), VideoCodec: "rawvideo"}}
+		o.Timing.Rate = pipeline.Rate{Value: big.NewRat(3, 1), Multiple: true}
+		o.Synthesis.Preset, o.Synthesis.Decisions = preset, decisions
+		o.Hooks.Vectors = func(v pipeline.Vectors) error { list = append(list, v); return nil }
+		if _, err := pipeline.Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	fast, best := told(pipeline.Fast), told(pipeline.Best)
+	if len(fast) != 4 || reflect.DeepEqual(fast, best) {
+		t.Fatalf("%d flows, alike by presets", len(fast))
+	}
+	mixed := told(pipeline.Fast, pipeline.Decision{Frame: 1, Preset: pipeline.Best}, pipeline.Decision{Frame: 5, Preset: pipeline.Best})
+	if want := []pipeline.Vectors{best[0], fast[1], fast[2], best[3]}; !reflect.DeepEqual(mixed, want) {
+		t.Errorf("%d flows, which are not those of the frames' presets", len(mixed))
 	}
 }

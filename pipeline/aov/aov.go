@@ -33,14 +33,15 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Carrier turns the pictures that an encoder has made of frames' colour into whole ones. Vectors may be
-// called from several goroutines; Next and Complete come from one each.
+// Carrier turns the pictures that an encoder has made of frames' colour into whole ones. Vectors and Next come
+// from one goroutine, and Complete from one that may be another.
 type Carrier struct {
 	o Options
 
+	told []stages.Vectors // of the next frame
+
 	mu      sync.Mutex
-	told    []stages.Vectors // that may be used yet, in the order in which they came
-	waiting []shown          // frames whose pictures the encoder has yet
+	waiting []shown // frames whose pictures the encoder has yet
 
 	sources []*source // that were read last
 	motion  motion
@@ -97,40 +98,27 @@ func New(o Options) (c *Carrier, has Contents, err error) {
 	return c, has, nil
 }
 
-// Vectors takes the flow of a pair of pictures, before the frames between them come.
+// Vectors takes the flow of a pair of pictures for the next frame.
 func (c *Carrier) Vectors(v stages.Vectors) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, t := range slices.Backward(c.told) {
-		if t.Way == v.Way {
-			if t.Number == v.Number && t.Next == v.Next {
-				return nil
-			}
-			break
-		}
-	}
 	c.told = append(c.told, v)
 	return nil
 }
 
 // Next says what the next frame is, before the encoder gets it.
 func (c *Carrier) Next(o stages.Origin) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if o.Pictures[1] < o.Pictures[0] {
 		o.Pictures[0], o.Pictures[1] = o.Pictures[1], o.Pictures[0]
 		o.Phase = warp.PhaseOne - o.Phase
 	}
 	next := shown{Origin: o}
-	i := slices.IndexFunc(c.told, func(v stages.Vectors) bool {
-		return v.Way == o.Way && v.Number == o.Pictures[0] && v.Next == o.Pictures[1]
-	})
-	if i >= 0 {
-		next.vectors = c.told[i]
-		// Frames come in the order of the vectors, so the way needs none from before.
-		at := 0
-		c.told = slices.DeleteFunc(c.told, func(v stages.Vectors) bool { at++; return at <= i && v.Way == o.Way })
+	for _, v := range c.told {
+		if v.Number == o.Pictures[0] && v.Next == o.Pictures[1] {
+			next.vectors = v
+		}
 	}
+	c.told = nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, next)
 }
 

@@ -239,6 +239,10 @@ func (c *decoder) feed() {
 			c.undecoded = inspect(v.CodecID(), v.ExtraData(), p.Data())
 			c.undecoded.lossless = isLosslessPacket(v.CodecID(), v.ExtraData(), p.Data())
 		}
+		if undone := c.undone(p); undone != nil {
+			defer undone.Free()
+			p = undone
+		}
 		c.keep(p)
 		c.send(p)
 	}

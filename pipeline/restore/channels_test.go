@@ -194,4 +194,8 @@ func TestChannelsOfRegions(t *testing.T) {
 	if got := part(t, fmt.Sprintf(pattern, 1004)); len(got.Planes) != 6 || !strings.Contains(said, "no part of the further channels stays") {
 		t.Errorf("of a damaged picture: %d channels; %s", len(got.Planes), said)
 	}
+	pattern, _ = r.mend(t, func(o *Options) { o.Damage = frames(t, "3") })
+	if a, b := timeCode(t, fmt.Sprintf(pattern, 1004)), timeCode(t, fmt.Sprintf(r.pattern, 1005)); a != b {
+		t.Errorf("in place of a damaged picture: time code %s, and %s of the nearer one", a, b)
+	}
 }

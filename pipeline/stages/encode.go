@@ -8,12 +8,15 @@ func (r *run) encode(from <-chan *Target) func(context.Context) error {
 		for t := range from {
 			err := t.complete()
 			if err == nil {
+				err = r.tellVectors(t)
+			}
+			if err == nil {
 				stop := r.times.encode.start()
 				if hook := r.params.Hooks.Digest; hook != nil {
 					hook(r.want.First/r.pass.Layout.Subframes()+r.result.Frames, digest(t.frame))
 				}
 				if hook := r.params.Hooks.Origin; hook != nil {
-					hook(t.origin(r.ways.Number(t.record.Frame)))
+					hook(t.origin())
 				}
 				err = r.sink.WriteFrame(t.frame, t.From, t.To)
 				stop()

@@ -53,6 +53,11 @@ func (r *run) exposure(subframes []*Target) (*Target, error) {
 	var frames []*frame.Frame
 	still := true
 	for _, t := range subframes {
+		v, err := r.vectors(t)
+		if err != nil {
+			return nil, err
+		}
+		out.exposed = append(out.exposed, v...)
 		if t.scene != out.scene {
 			continue
 		}

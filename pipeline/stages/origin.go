@@ -14,7 +14,6 @@ type Origin struct {
 	Phase    warp.Phase // from the first of them to the second
 	Beyond   warp.Phase // how far it lies beyond the first, away from the second, in their distances; 0 for between
 	Shown    int64      // the picture that it is; -1 if it was made, or a part of it
-	Way      int        // of the frame: 0 for the conversion's own, another one for each preset and shutter of decisions
 	Replaced *Replaced  // nil for none
 }
 
@@ -26,14 +25,14 @@ type Replaced struct {
 	Mask frame.Image[uint8]
 }
 
-// origin returns the origin of a frame that is complete, of a way.
-func (t *Target) origin(way int) Origin {
+// origin returns the origin of a frame that is complete.
+func (t *Target) origin() Origin {
 	v := t.interval
 	b := v.B
 	if b == nil {
 		b = v.A
 	}
-	o := Origin{Method: t.record.Method, Pictures: [2]int64{v.A.Guide.Number(), b.Guide.Number()}, Phase: t.Phase, Shown: -1, Way: way, Replaced: t.Replaced}
+	o := Origin{Method: t.record.Method, Pictures: [2]int64{v.A.Guide.Number(), b.Guide.Number()}, Phase: t.Phase, Shown: -1, Replaced: t.Replaced}
 	if o.Method == decision.Extrapolated {
 		o.Pictures[1], o.Phase, o.Beyond = v.Extend.Guide.Number(), 0, t.Beyond
 	}

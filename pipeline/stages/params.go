@@ -88,9 +88,8 @@ type Hooks struct {
 	// how far each pixel of the guides' grid can be trusted, from 0 to 255. An error
 	// ends the run. Maps need optical flow.
 	ConfidenceMap func(frame int64, confidence frame.Image[uint8]) error
-	// Vectors is called with the optical flow of each pair of source pictures between which frames are
-	// made, or from whose motion beyond the clip's ends, maybe several times, and if decisions give frames
-	// a preset of their own, from several goroutines. An error ends the run.
+	// Vectors is called, before Origin, with the optical flow of the two source pictures that a frame is made from,
+	// along or beyond their motion; with a shutter, of all that it is open for. An error ends the run.
 	Vectors func(Vectors) error
 }
 

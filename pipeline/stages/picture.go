@@ -214,10 +214,11 @@ type Target struct {
 	showing
 }
 
-// showing tells which source frame a target shows as it is.
+// showing tells what a target shows of the source.
 type showing struct {
-	shows sourceFrame
-	taken sourceFrame // what it shows, or what Compose made it from
+	shows   sourceFrame
+	taken   sourceFrame // what it shows as it is, or what Compose made it from
+	exposed []Vectors   // of its subframes
 }
 
 // sourceFrame is the number of a source frame that is shown as it is, from 1.

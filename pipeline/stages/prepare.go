@@ -40,10 +40,7 @@ func (r *run) prepare(from <-chan *estimate) stage[*Interval] {
 			}
 			v.scene = began
 			v.cut = v.B != nil && cuts.within(v, r.pass.Backward)
-			err := r.tellVectors(v)
-			if err == nil {
-				err = r.settle(v)
-			}
+			err := r.settle(v)
 			if err == nil {
 				err = r.composeRegions(v)
 			}

@@ -10,7 +10,6 @@ import (
 type Vectors struct {
 	Number, Next  int64 // of the pictures, from 0 at the start of the input; one apart but where pictures are left out
 	Width, Height int   // of the pictures
-	Way           int   // of the frames between them; see Origin.Way
 	warp.FlowPair
 }
 
@@ -35,14 +34,14 @@ func vectorsOf(a, b *Picture, fields func() (warp.FlowPair, error)) (v Vectors, 
 	return v, true, nil
 }
 
-// tellVectors calls Hooks.Vectors with the flow of an interval, if there is any.
-func (r *run) tellVectors(v *Interval) error {
-	tell := r.params.Hooks.Vectors
-	if tell == nil || len(v.found.flows) == 0 && v.found.continued == nil {
-		return nil
+// vectors returns the flow along which the frame of t is made, if there is any and somebody wants it.
+func (r *run) vectors(t *Target) ([]Vectors, error) {
+	v := t.interval
+	if r.params.Hooks.Vectors == nil || t.Phase == 0 && t.Beyond == 0 || len(v.found.flows) == 0 && v.found.continued == nil {
+		return nil, nil
 	}
 	if r.video.Rate == nil {
-		return fault.New(fault.Usage, "Hooks.Vectors: input %q has no constant rate, by which its frames are numbered", r.params.Input)
+		return nil, fault.New(fault.Usage, "Hooks.Vectors: input %q has no constant rate, by which its frames are numbered", r.params.Input)
 	}
 	to, fields := v.Extend, func() (warp.FlowPair, error) { return v.found.continued.FlowPair, nil }
 	if v.found.continued == nil {
@@ -50,8 +49,24 @@ func (r *run) tellVectors(v *Interval) error {
 	}
 	vectors, ok, err := vectorsOf(v.A, to, fields)
 	if err != nil || !ok {
-		return err
+		return nil, err
 	}
-	vectors.Way = r.number
-	return tell(vectors)
+	return []Vectors{vectors}, nil
+}
+
+// tellVectors calls Hooks.Vectors with the flow of a frame.
+func (r *run) tellVectors(t *Target) error {
+	list := t.exposed
+	if list == nil {
+		var err error
+		if list, err = r.vectors(t); err != nil {
+			return err
+		}
+	}
+	for _, v := range list {
+		if err := r.params.Hooks.Vectors(v); err != nil {
+			return err
+		}
+	}
+	return nil
 }

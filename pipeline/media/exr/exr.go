@@ -9,6 +9,7 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"fmt"
+	"image"
 	"io"
 	"math"
 	"slices"
@@ -45,12 +46,24 @@ const (
 // Write writes a picture of width by height pixels. The channels may be in any order, but must have
 // different names of 1 to 31 bytes. Samples are asked for line by line.
 func Write(w io.Writer, width, height int, channels []Channel) error {
+	r := image.Rect(0, 0, width, height)
+	return writeFrame(w, frameOf{window: r, display: r, aspect: 1}, channels)
+}
+
+// frameOf says where the pixels of a picture lie, and how wide they are for their height.
+type frameOf struct {
+	window, display image.Rectangle
+	aspect          float32
+}
+
+func writeFrame(w io.Writer, f frameOf, channels []Channel) error {
+	width, height := f.window.Dx(), f.window.Dy()
 	channels = slices.SortedFunc(slices.Values(channels), func(a, b Channel) int { return cmp.Compare(a.Name, b.Name) })
 	lineBytes, err := check(width, height, channels)
 	if err != nil {
 		return fmt.Errorf("exr: %w", err)
 	}
-	header := header(width, height, channels)
+	header := header(f, channels)
 	chunks := (height + chunkLines - 1) / chunkLines
 	table := make([]byte, 0, 8*chunks)
 	var body bytes.Buffer
@@ -66,7 +79,7 @@ func Write(w io.Writer, width, height int, channels []Channel) error {
 		}
 		table = binary.LittleEndian.AppendUint64(table, uint64(len(header)+8*chunks+body.Len()))
 		var head [8]byte
-		binary.LittleEndian.PutUint32(head[:], uint32(y))
+		binary.LittleEndian.PutUint32(head[:], uint32(f.window.Min.Y+y))
 		binary.LittleEndian.PutUint32(head[4:], uint32(len(packed)))
 		body.Write(head[:])
 		body.Write(packed)
@@ -101,7 +114,7 @@ func check(width, height int, channels []Channel) (lineBytes int, err error) {
 	return lineBytes, nil
 }
 
-func header(width, height int, channels []Channel) []byte {
+func header(f frameOf, channels []Channel) []byte {
 	le := binary.LittleEndian
 	h := le.AppendUint32(le.AppendUint32(nil, magic), version)
 	attribute := func(name, kind string, value []byte) {
@@ -116,17 +129,19 @@ func header(width, height int, channels []Channel) []byte {
 		list = append(list, 0, 0, 0, 0)
 		list = le.AppendUint32(le.AppendUint32(list, 1), 1)
 	}
-	var box []byte
-	for _, v := range []int{0, 0, width - 1, height - 1} {
-		box = le.AppendUint32(box, uint32(v))
+	box := func(r image.Rectangle) (b []byte) {
+		for _, v := range []int{r.Min.X, r.Min.Y, r.Max.X - 1, r.Max.Y - 1} {
+			b = le.AppendUint32(b, uint32(int32(v)))
+		}
+		return b
 	}
 	one := le.AppendUint32(nil, math.Float32bits(1))
 	attribute("channels", "chlist", append(list, 0))
 	attribute("compression", "compression", []byte{zip})
-	attribute("dataWindow", "box2i", box)
-	attribute("displayWindow", "box2i", box)
+	attribute("dataWindow", "box2i", box(f.window))
+	attribute("displayWindow", "box2i", box(f.display))
 	attribute("lineOrder", "lineOrder", []byte{0})
-	attribute("pixelAspectRatio", "float", one)
+	attribute("pixelAspectRatio", "float", le.AppendUint32(nil, math.Float32bits(f.aspect)))
 	attribute("screenWindowCenter", "v2f", make([]byte, 8))
 	attribute("screenWindowWidth", "float", one)
 	return append(h, 0)

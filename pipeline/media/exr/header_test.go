@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"image"
 	"testing"
 )
 
@@ -25,7 +26,7 @@ func TestReadHeader(t *testing.T) {
 	if h, err := ReadHeader(bytes.NewReader(other)); err != nil || fmt.Sprint(h) != "{[Z forward.u] true [line_Code] true true}" {
 		t.Errorf("%v, %v", h, err)
 	}
-	length := len(header(5, 4, []Channel{{"R", Half, nil}, {"Z", Float, nil}, {"forward.u", Float, nil}}))
+	length := len(header(frameOf{window: image.Rect(0, 0, 5, 4)}, []Channel{{"R", Half, nil}, {"Z", Float, nil}, {"forward.u", Float, nil}}))
 	for n := range length {
 		if _, err := ReadHeader(bytes.NewReader(file.Bytes()[:n])); !errors.Is(err, ErrFormat) {
 			t.Fatalf("cut to %d bytes: %v", n, err)

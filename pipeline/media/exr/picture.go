@@ -27,6 +27,9 @@ type Part struct {
 	Planes  []Plane // in the file's order
 	// Cryptomatte are the layers whose channels hold ids, as Cryptomatte's attributes name them.
 	Cryptomatte []string
+	// DWA is set if the samples are compressed by DWA, which few decoders read.
+	DWA    bool
+	aspect float32 // of a pixel
 }
 
 // Plane is a channel of a part, and its samples line by line. Bits holds them from Decode on: those of a
@@ -37,6 +40,12 @@ type Plane struct {
 	Sampled image.Point // pixels to a sample, 1 by 1 for most
 	Bits    []uint32
 }
+
+// The compressions by DWA, with chunks of 32 and of 256 lines.
+const (
+	dwaa = 8
+	dwab = 9
+)
 
 // Uint is the type of whole numbers, such as ids, of 32 bits.
 const Uint Type = 0
@@ -108,6 +117,12 @@ func partOf(attributes []attribute) (p Part, err error) {
 			p.Window = window(a.value)
 		case "displayWindow":
 			p.Display = window(a.value)
+		case "compression":
+			p.DWA = len(a.value) == 1 && (a.value[0] == dwaa || a.value[0] == dwab)
+		case "pixelAspectRatio":
+			if len(a.value) == 4 {
+				p.aspect = math.Float32frombits(binary.LittleEndian.Uint32(a.value))
+			}
 		}
 		if strings.HasPrefix(a.name, "cryptomatte/") && strings.HasSuffix(a.name, "/name") {
 			p.Cryptomatte = append(p.Cryptomatte, string(a.value))
@@ -208,13 +223,46 @@ func Decode(file []byte, threads int) ([]Part, error) {
 		if p.Deep {
 			continue
 		}
-		raw := make([]byte, p.bytes())
-		if err := decode(file, i, raw, threads); err != nil {
-			return nil, fmt.Errorf("exr: part %d: %w", i, err)
+		if err := p.decode(file, i, threads); err != nil {
+			return nil, err
 		}
-		p.unpack(raw)
 	}
 	return parts, nil
+}
+
+// decode sets the samples of part i of a file.
+func (p *Part) decode(file []byte, i, threads int) error {
+	raw := make([]byte, p.bytes())
+	if err := decode(file, i, raw, threads); err != nil {
+		return fmt.Errorf("exr: part %d: %w", i, err)
+	}
+	p.unpack(raw)
+	return nil
+}
+
+// Undone returns a file with the colour and alpha of a file's first part in a form that every decoder reads, if DWA
+// compresses them, and the file itself otherwise. Further threads share in the work; 0 for none.
+func Undone(file []byte, threads int) ([]byte, error) {
+	parts, err := Parts(file)
+	if err != nil || !parts[0].DWA {
+		return file, err
+	}
+	p := &parts[0]
+	if err := Supported(parts[:1]); err != nil {
+		return nil, fmt.Errorf("exr: %w", err)
+	}
+	if err := p.decode(file, 0, threads); err != nil {
+		return nil, err
+	}
+	var channels []Channel
+	for i := range p.Planes {
+		if c := &p.Planes[i]; slices.Contains(Colour, c.Name) && c.Type != Uint {
+			channels = append(channels, Channel{c.Name, c.Type, func(x, y int) float32 { return c.Value(y*p.Window.Dx() + x) }})
+		}
+	}
+	var out bytes.Buffer
+	err = writeFrame(&out, frameOf{p.Window, p.Display, p.aspect}, channels)
+	return out.Bytes(), err
 }
 
 // Encode returns a file of parts that are not deep. Everything but their data windows and samples is that of

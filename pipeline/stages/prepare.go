@@ -3,7 +3,9 @@ package stages
 import (
 	"context"
 	"slices"
+	"sync"
 
+	"retime/frame"
 	"retime/pipeline/decision"
 	"retime/pipeline/motion"
 	"retime/warp"
@@ -86,6 +88,9 @@ func (r *run) announce(ctx context.Context, w *window) (err error) {
 // synthesizer.
 func (r *run) begin(ctx context.Context, w *window, frames int) (b work, err error) {
 	b.seen = r.describe(w)
+	if r.params.Animation && b.seen.guided {
+		b.jumps = sync.OnceValues(func() (frame.Image[uint8], error) { return r.findJumps(b.seen) })
+	}
 	b.job, err = r.synth.Prepare(ctx, w.now.assigned, b.seen, frames)
 	return b, err
 }

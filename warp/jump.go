@@ -87,7 +87,7 @@ func findChanges(out []uint8, in *Interval, y int) {
 	for x := range out {
 		out[x] = max(ra[x], rb[x]) - min(ra[x], rb[x])
 	}
-	for i := 1; i < min(len(in.A.Planes), 3); i++ {
+	for i := 1; i < 3 && in.A.Format.Planes >= 3; i++ {
 		if in.A.Format.Bytes() == 1 {
 			colourChanges(out, frame.Samples[uint8](in.A.Planes[i]), frame.Samples[uint8](in.B.Planes[i]), in, i, y)
 		} else {

@@ -77,7 +77,7 @@ func TestJumps(t *testing.T) {
 	colour := func(in *Interval) {
 		for y := 40; y < 52; y++ {
 			for x := 60; x < 100; x++ {
-				frame.Samples[uint8](in.B.Planes[1]).Row(y)[x] = 220
+				frame.Samples[uint8](in.B.Planes[2]).Row(y)[x] = 220
 			}
 		}
 	}
@@ -98,7 +98,14 @@ func TestJumps(t *testing.T) {
 		"a digit over a pan":     {counter, pan, false},
 		"a faint change":         {soft, none, false},
 		"half the picture":       {func(n, x, y int) (uint8, bool) { return uint8(235 * n), y < height/2 }, none, false},
-		"nothing":                {nothing, none, false},
+		"transparency alone": {nothing, func(in *Interval) {
+			colour(in)
+			for _, f := range []*frame.Frame{in.A, in.B} {
+				f.Format = frame.Format{Name: "ya8", Depth: 8, Planes: 2}
+				f.Planes = []frame.Plane{f.Planes[0], f.Planes[2]}
+			}
+		}, false},
+		"nothing": {nothing, none, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := still(width, height, c.draw)

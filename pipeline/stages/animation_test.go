@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"retime/pipeline"
@@ -70,8 +71,9 @@ func (b box) same(p, q []byte) bool {
 func TestCounters(t *testing.T) {
 	clip := writePictures(t, 6, counting)
 	source, _, _ := readAll(t, clip)
-	made := func(tune pipeline.Tune) [][]byte {
+	made := func(tune pipeline.Tune, decisions ...pipeline.Decision) [][]byte {
 		o := lossless(t, clip)
+		o.Synthesis.Decisions = decisions
 		o.Input.Tune, o.Timing.Rate = tune, pipeline.Rate{Value: ratio("3"), Multiple: true}
 		mustRun(t, o)
 		got, _, _ := readAll(t, o.Output.File)
@@ -92,6 +94,10 @@ func TestCounters(t *testing.T) {
 	}
 	if doubled == 0 {
 		t.Error("without the tune, every number is whole as well")
+	}
+	again := made(pipeline.Animation, pipeline.Decision{Frame: 1, Method: pipeline.Interpolated, Line: 1}, pipeline.Decision{Frame: 2, Method: pipeline.Interpolated, Line: 2})
+	if !slices.EqualFunc(again, tuned, bytes.Equal) {
+		t.Error("decisions that say what is so anyway change frames")
 	}
 }
 

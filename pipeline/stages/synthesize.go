@@ -213,7 +213,7 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	}
 	switch rec.Method {
 	case decision.Blended:
-		if v.jumps != nil && t.wish == "" {
+		if v.jumps != nil {
 			r.showDoubted(v, t, f)
 		} else if err := r.maskedBlend(v, t, f); err != nil {
 			return err
@@ -225,7 +225,7 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 		t.shows = sourceFrame(p.Number + 1)
 		t.confidence = frame.Image[uint8]{}
 	}
-	if v.jumps != nil && t.wish == "" && rec.Method != decision.Nearest {
+	if v.jumps != nil && rec.Method != decision.Nearest {
 		if err := r.showJumps(v, t, f); err != nil {
 			return err
 		}

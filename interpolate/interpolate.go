@@ -206,7 +206,7 @@ func (o *Options) params() stages.Params {
 				return motion.NewDeviceEstimator(ctx, estimates, stages.FlowDevice(device.New()))
 			},
 		},
-		SceneThreshold: *s.SceneThreshold, BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow,
+		SceneThreshold: *s.SceneThreshold, Fallback: stages.Fallback{BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow},
 		DropRepeats: s.DropRepeats, Hooks: stages.Hooks{Log: o.Log},
 	}
 }

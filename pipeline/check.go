@@ -42,6 +42,7 @@ func (o Options) Check() error {
 func Defaults() (o Options) {
 	o.Input.HWDec, o.Timing.Audio = media.HWNone, media.StretchAudio
 	o.Synthesis.settle()
+	o.Synthesis.Duplicates = "" // Input.Tune decides
 	o.Compute.settle()
 	return o
 }
@@ -56,6 +57,9 @@ func (o Options) Settle() (*Settled, error) {
 		return nil, err
 	}
 	o.Timing.settle()
+	if o.Input.Tune == Animation {
+		o.Synthesis.Duplicates = cmp.Or(o.Synthesis.Duplicates, RetimeDuplicates)
+	}
 	o.Synthesis.settle()
 	o.Compute.settle()
 	for _, check := range []func() error{o.Input.check, o.Timing.check, o.Synthesis.check, o.Output.check, o.Compute.check} {
@@ -131,6 +135,9 @@ func choice[T ~string](option fault.Words, value T, known ...T) error {
 
 func (i *Input) check() error {
 	if err := choice("Input.Rotation", i.Rotation, KeepRotation, TurnPictures, AutoRotation); err != nil {
+		return err
+	}
+	if err := choice("Input.Tune", i.Tune, Animation, ""); err != nil {
 		return err
 	}
 	return choice("Input.Deinterlace", i.Deinterlace, EachField, EachFrame, IgnoreFields, InverseTelecine, RefuseFields)

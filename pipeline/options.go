@@ -45,6 +45,8 @@ type Input struct {
 	// Rotation describes what becomes of pictures that players are told to turn, such as a
 	// phone's; AutoRotation by default.
 	Rotation Rotation
+	// Tune says what the pictures are, to which the making of frames is tuned; footage by default.
+	Tune Tune
 }
 
 // Timing chooses which moment of the input is shown when.
@@ -117,7 +119,8 @@ type Synthesis struct {
 	Decisions []Decision
 
 	// Duplicates describes what becomes of frames that repeat the one before, as in
-	// animation on twos and telecined film; KeepDuplicates by default.
+	// animation on twos and telecined film; by default RetimeDuplicates if Input.Tune is Animation, else
+	// KeepDuplicates.
 	Duplicates Duplicates
 
 	// Static chooses whether overlays that lie still over a moving picture are looked
@@ -203,6 +206,14 @@ const (
 
 // Rotation describes what becomes of pictures that players are told to turn.
 type Rotation string
+
+// Tune says what pictures are.
+type Tune string
+
+// Animation is drawn or rendered, with hard edges, and maybe on twos or threes: frames that repeat the
+// one before are retimed, what changes at once where all around stands still is shown as the nearer
+// source frame shows it, and so is what Synthesis.BlendBelow would cross-fade.
+const Animation Tune = "animation"
 
 // The choices. Packets that are copied cannot be turned.
 const (

@@ -36,7 +36,7 @@ func (o *Settled) LineParams() stages.Params {
 		Flow: stages.Flow{
 			Method: s.Flow, Workers: flows, Share: share, Estimator: o.Estimator, DeviceEstimator: o.deviceEstimator,
 		},
-		SceneThreshold: *s.SceneThreshold, Scenes: s.Scenes, BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow,
+		SceneThreshold: *s.SceneThreshold, Scenes: s.Scenes, Fallback: stages.Fallback{BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow}, Animation: o.Input.Tune == Animation,
 		Decisions: s.Decisions, DropRepeats: s.Duplicates == RetimeDuplicates, Masks: stages.Masks{Static: s.StaticMask, Mattes: o.mattes()},
 		Light: lights[o.Timing.Light], Open: o.withPreset, Hooks: o.Hooks,
 	}

@@ -129,6 +129,39 @@ func MaskedBlend(workers frame.Workers, dst, a, b *frame.Frame, phase Phase, con
 	}
 }
 
+// Where most of the pixels within doubtedReach pixels of the picture have a confidence below doubted,
+// with which a masked blend is half the cross-fade, none of them is to be trusted.
+const (
+	doubted      = 3 * blendKnee / 4
+	doubtedReach = 24
+)
+
+// Doubted returns an image of the confidence's size, given on the grid of guides that were halved level
+// times: 0 for regions with low confidence, whatever single pixels have, and 255 for others.
+func Doubted(workers frame.Workers, confidence frame.Image[uint8], level int) frame.Image[uint8] {
+	var low, share frame.Image[uint16]
+	low.Resize(confidence.Width, confidence.Height)
+	cells := frame.NewImage[uint8](confidence.Width, confidence.Height)
+	for y := range low.Height {
+		out := low.Row(y)
+		for x, v := range confidence.Row(y) {
+			if out[x] = 0; v < doubted {
+				out[x] = 255
+			}
+		}
+	}
+	boxMean(workers, &share, low, doubtedReach>>level)
+	for y := range cells.Height {
+		out := cells.Row(y)
+		for x, v := range share.Row(y) {
+			if v < 128 {
+				out[x] = 255
+			}
+		}
+	}
+	return cells
+}
+
 func maskedBlend[T frame.Sample](workers frame.Workers, dst, a, b frame.Plane, phase Phase, mask frame.Image[uint16], g geometry) {
 	out, from, to := frame.Samples[T](dst), frame.Samples[T](a), frame.Samples[T](b)
 	wa, wb := uint64(PhaseOne-phase), uint64(phase)

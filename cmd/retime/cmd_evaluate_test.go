@@ -254,7 +254,7 @@ func TestSettingsAreOptions(t *testing.T) {
 		}
 	}
 	want := []string{
-		"backend", "blend-below", "device", "duplicates", "flow", "gpu-fault", "kernel", "mode", "nearest-below", "order", "preset",
+		"backend", "blend-below", "device", "flow", "gpu-fault", "kernel", "mode", "nearest-below", "order", "preset",
 		"scene-threshold", "static", "threads",
 	}
 	if got := slices.Sorted(maps.Keys(plain.Values)); !slices.Equal(got, want) {

@@ -70,6 +70,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 		{"--matte m.mkv", func(o *pipeline.Options) { o.Synthesis.Matte = "m.mkv" }},
 		{"--duplicates retime", func(o *pipeline.Options) { o.Synthesis.Duplicates = pipeline.RetimeDuplicates }},
 		{"--scene-threshold 2", func(o *pipeline.Options) { o.Synthesis.SceneThreshold = new(2.0) }},
+		{"--tune animation", func(o *pipeline.Options) { o.Input.Tune = pipeline.Animation }},
 		{"--static off", func(o *pipeline.Options) { o.Synthesis.Static = pipeline.StaticOff }},
 		{"--blend-below 0 --nearest-below 1", func(o *pipeline.Options) { o.Synthesis.BlendBelow, o.Synthesis.NearestBelow = new(0.0), new(1.0) }},
 		{"--deinterlace", func(o *pipeline.Options) { o.Input.Deinterlace = pipeline.EachField }},
@@ -371,7 +372,7 @@ func TestFlagsOfVerbs(t *testing.T) {
 		"of no clip":          {list(func(d flag) bool { return d.role == roleProgram }), "confine progress resume segment-seconds dry-run overwrite quiet no-warn verbose"},
 		"of the same result":  {list(func(d flag) bool { return d.role.sameOutput() && d.role != roleProgram }), "output flow-cache threads backend device device-memory gpu-fault no-verify"},
 		"of one run":          {list(func(d flag) bool { return d.use == writesFile }), "write-scenes sidecar confidence-maps write-flow"},
-		"not of restorations": {list(func(d flag) bool { return d.verbs&restoreVerb == 0 }), "fps slow speed fit curve keep-timestamps shutter shutter-phase shutter-samples light audio from to duplicates write-scenes sidecar decisions confidence-maps write-flow flow-format write-confidence inverse-telecine hwdec start-number confine resume segment-seconds dry-run"},
+		"not of restorations": {list(func(d flag) bool { return d.verbs&restoreVerb == 0 }), "fps slow speed fit curve keep-timestamps shutter shutter-phase shutter-samples light audio from to duplicates tune write-scenes sidecar decisions confidence-maps write-flow flow-format write-confidence inverse-telecine hwdec start-number confine resume segment-seconds dry-run"},
 	} {
 		if c.got != c.want {
 			t.Errorf("flags %s: %s, want %s", what, c.got, c.want)

@@ -56,7 +56,7 @@ func openClip(ctx context.Context, o pipeline.Options, open func(*pipeline.Settl
 		o.Synthesis.Duplicates == pipeline.RetimeDuplicates:
 		return nil, fault.New(fault.Usage, "repairs do not change the timing; convert before or after")
 	}
-	t.KeepTimestamps = true
+	t.KeepTimestamps, o.Synthesis.Duplicates = true, pipeline.KeepDuplicates
 	settled, err := o.Settle()
 	if err != nil {
 		return nil, err

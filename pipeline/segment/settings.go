@@ -37,7 +37,7 @@ var local = map[string]string{
 }
 
 // later lists the options that older plans lack. If they are not set, no plan has them.
-var later = []string{"Synthesis.Kernel", "Synthesis.Matte", "Timing.Light", "Timing.ShutterPhase", "Timing.ShutterSamples"}
+var later = []string{"Input.Tune", "Synthesis.Kernel", "Synthesis.Matte", "Timing.Light", "Timing.ShutterPhase", "Timing.ShutterSamples"}
 
 // setting is an option of a plan.
 type setting struct {

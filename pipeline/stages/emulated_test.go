@@ -170,21 +170,23 @@ func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {
 	ball, matte := filepath.Join(t.TempDir(), "ball.y4m"), filepath.Join(t.TempDir(), "matte.y4m")
 	must(t, scene.CreateBallY4M(ball, width, height, 5))
 	must(t, scene.CreateBallMatte(matte, width, height, 5))
+	counter := writePictures(t, 5, counting)
 	triple := pipeline.Rate{Value: ratio("3"), Multiple: true}
 	for name, c := range map[string]struct {
 		clip string
 		pipeline.Options
 	}{
-		"fast":     {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}},
-		"balanced": {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Preset: pipeline.Balanced}}},
-		"best":     {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Preset: pipeline.Best}}},
-		"splat":    {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Mode: warp.Splat}}},
-		"blend":    {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}},
-		"shutter":  {moving, pipeline.Options{Timing: pipeline.Timing{Shutter: big.NewRat(1, 2)}}},
-		"mask":     {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{StaticMask: mask}}},
-		"matte":    {ball, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Matte: matte}}},
-		"cut":      {cut, pipeline.Options{Timing: pipeline.Timing{Rate: triple}}},
-		"repeats":  {twos, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Duplicates: pipeline.RetimeDuplicates}}},
+		"fast":      {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}},
+		"balanced":  {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Preset: pipeline.Balanced}}},
+		"best":      {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Preset: pipeline.Best}}},
+		"splat":     {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Mode: warp.Splat}}},
+		"blend":     {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}},
+		"shutter":   {moving, pipeline.Options{Timing: pipeline.Timing{Shutter: big.NewRat(1, 2)}}},
+		"mask":      {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{StaticMask: mask}}},
+		"matte":     {ball, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Matte: matte}}},
+		"cut":       {cut, pipeline.Options{Timing: pipeline.Timing{Rate: triple}}},
+		"repeats":   {twos, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Duplicates: pipeline.RetimeDuplicates}}},
+		"animation": {counter, pipeline.Options{Input: pipeline.Input{Tune: pipeline.Animation}, Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{BlendBelow: new(1.0)}}},
 		"drawn": {moving, pipeline.Options{Timing: pipeline.Timing{Rate: triple}, Synthesis: pipeline.Synthesis{Decisions: []pipeline.Decision{{
 			Frame: 4, Line: 1, Regions: []pipeline.Region{{Method: pipeline.DrawnMotion, Outline: [][2]float64{{10, 10}, {40, 12}, {25, 35}}, Arrows: [][4]float64{{20, 20, 30, 24}, {25, 30, 37, 33}}}},
 		}}}}},

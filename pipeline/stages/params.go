@@ -21,18 +21,22 @@ type Params struct {
 	Flow    Flow
 	Workers frame.Workers
 
-	SceneThreshold           float64
-	Scenes                   []*big.Rat // nil to detect them
-	BlendBelow, NearestBelow float64
-	Decisions                []decision.Decision
-	DropRepeats              bool // leave out pictures that repeat the one before
-	Masks                    Masks
-	Light                    Light
+	SceneThreshold float64
+	Scenes         []*big.Rat // nil to detect them
+	Fallback       Fallback
+	Animation      bool // the pictures are drawn or rendered
+	Decisions      []decision.Decision
+	DropRepeats    bool // leave out pictures that repeat the one before
+	Masks          Masks
+	Light          Light
 
 	// Open opens what makes the frames of a preset that decisions choose.
 	Open  func(preset motion.Preset) (synth.Synthesizer, error)
 	Hooks Hooks
 }
+
+// Fallback has the confidences below which frames are made in other ways.
+type Fallback struct{ BlendBelow, NearestBelow float64 }
 
 // Masks say what moves otherwise than what is around it.
 type Masks struct {

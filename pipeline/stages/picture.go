@@ -62,8 +62,9 @@ type Interval struct {
 
 // work is how the frames of an interval are made; empty if none is.
 type work struct {
-	seen *material // what the job sees
-	job  synth.Job
+	seen  *material // what the job sees
+	job   synth.Job
+	jumps func() (frame.Image[uint8], error) // finds what changes at once; nil if nobody asks
 }
 
 // held counts who uses an interval, and has what the last of them releases.

@@ -3,7 +3,9 @@ package stages
 import (
 	"context"
 	"slices"
+	"sync"
 
+	"retime/frame"
 	"retime/pipeline/decision"
 	"retime/pipeline/motion"
 	"retime/warp"
@@ -86,6 +88,9 @@ func (r *run) begin(ctx context.Context, w *window, frames int) (b work, err err
 	if r.params.Mode == warp.Blend && r.fadesLight() {
 		b.job = lightFades{r, w.now}
 		return b, nil
+	}
+	if r.params.Animation && b.seen.guided {
+		b.jumps = sync.OnceValues(func() (frame.Image[uint8], error) { return r.findJumps(b.seen) })
 	}
 	b.job, err = r.synth.Prepare(ctx, w.now.assigned, b.seen, frames)
 	return b, err

@@ -157,12 +157,12 @@ func (r *run) extrapolate(v *Interval, t *Target, to newFrame) error {
 	return nil
 }
 
-// fallback describes how a frame is made that can be trusted so far.
-func (p *Params) fallback(confidence float64) decision.Method {
+// method describes how a frame is made that can be trusted so far.
+func (f Fallback) method(confidence float64) decision.Method {
 	switch {
-	case confidence < p.NearestBelow:
+	case confidence < f.NearestBelow:
 		return decision.Nearest
-	case confidence < p.BlendBelow:
+	case confidence < f.BlendBelow:
 		return decision.Blended
 	}
 	return decision.Interpolated
@@ -261,7 +261,7 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 		return nil
 	}
 	if rec.Method = t.wish; rec.Method == "" {
-		rec.Method = r.params.fallback(trust)
+		rec.Method = r.params.Fallback.method(trust)
 	}
 	if h := &r.params.Hooks; h.ConfidenceMap != nil || h.Rate || rec.Method == decision.Blended {
 		in, err := v.seen.Host()
@@ -276,7 +276,9 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	}
 	switch rec.Method {
 	case decision.Blended:
-		if err := r.maskedBlend(v, t, f); err != nil {
+		if v.jumps != nil {
+			r.showDoubted(v, t, f)
+		} else if err := r.maskedBlend(v, t, f); err != nil {
 			return err
 		}
 	case decision.Nearest:
@@ -285,6 +287,11 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 		frame.Copy(f, p.Frame)
 		t.show(p)
 		t.confidence = frame.Image[uint8]{}
+	}
+	if v.jumps != nil && rec.Method != decision.Nearest {
+		if err := r.showJumps(v, t, f); err != nil {
+			return err
+		}
 	}
 	if l := v.found.layers; l != nil && (rec.Method == decision.Interpolated || rec.Method == decision.Blended && t.wish == "") {
 		return warp.Composite(r.params.Workers, f, v.A.Frame, v.B.Frame, r.scale.Level, t.Phase, l)

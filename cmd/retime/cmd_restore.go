@@ -177,7 +177,7 @@ func parseMask(text string) ([]restore.Finding, error) {
 	}
 	m, err := readMask("--mask", text[:at])
 	for i := range found {
-		found[i].Region = &restore.Region{Mask: m}
+		found[i].Regions = []*restore.Region{{Mask: m}}
 	}
 	return found, err
 }

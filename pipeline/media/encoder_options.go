@@ -112,7 +112,7 @@ func maxCRF(codec string) int {
 // the container.
 func codesFields(codec string, options map[string]string) bool {
 	switch codec {
-	case "mpeg2video", "mpeg4", "libx264", "prores", "prores_aw", "prores_ks":
+	case "mpeg2video", "mpeg4", "libx264", "prores", "prores_aw", "prores_ks", "dvvideo":
 		return true
 	case "dnxhd":
 		return !strings.HasPrefix(options["profile"], "dnxhr")

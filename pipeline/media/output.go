@@ -160,6 +160,7 @@ func (o *Output) addStreams(v videoStream) error {
 		return err
 	}
 	video.SetSampleAspectRatio(source.Aspect)
+	p.SetSampleAspectRatio(source.Aspect) // what the codec states may differ, as in DV
 	if source.Turned {
 		av.StreamTags(video).Remove("rotate")
 	}

@@ -163,7 +163,7 @@ func TestChannelsOfRegions(t *testing.T) {
 	for _, smart := range []bool{false, true} {
 		pattern, said := r.mend(t, func(o *Options) {
 			o.Damage, o.SmartCopy = frames(t, "3"), smart
-			o.Damage[0].Region = &Region{X: region.Min.X, Y: region.Min.Y, Width: region.Dx(), Height: region.Dy()}
+			o.Damage[0].Regions = []*Region{{X: region.Min.X, Y: region.Min.Y, Width: region.Dx(), Height: region.Dy()}}
 		})
 		got := part(t, fmt.Sprintf(pattern, 1004))
 		r.Check(t, got, 3, 1)
@@ -189,7 +189,7 @@ func TestChannelsOfRegions(t *testing.T) {
 	}
 	pattern, said := r.mend(t, func(o *Options) {
 		o.Damage = frames(t, "3")
-		o.Damage[0].Region = &Region{Mask: frame.NewImage[uint8](160, 64)}
+		o.Damage[0].Regions = []*Region{{Mask: frame.NewImage[uint8](160, 64)}}
 	})
 	if got := part(t, fmt.Sprintf(pattern, 1004)); len(got.Planes) != 6 || !strings.Contains(said, "no part of the further channels stays") {
 		t.Errorf("of a damaged picture: %d channels; %s", len(got.Planes), said)

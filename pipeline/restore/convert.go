@@ -103,21 +103,37 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 
 // run makes all frames and passes them to sink.
 func (r *restoration) run(ctx context.Context, sink pipeline.Sink, s synth.Synthesizer) (pipeline.Result, error) {
-	w := r.repairs.weave
-	if w == nil {
-		line := r.clip.Line(sink, s)
-		err := line.RunSchedule(ctx, r.clip.Source, &r.clip.Plan.Passes[0], r.schedule(0), stages.Whole())
+	return r.runFrom(ctx, &r.clip.Options, beginning{}, r.clip.Source, sink, s)
+}
+
+// beginning is where in a clip a source begins.
+type beginning struct {
+	frame    int64 // of the input
+	pictures int64 // of the input before it
+	made     int64 // pictures of the output before it
+}
+
+// runFrom makes the frames of a part of the clip, with the options o, and passes them to sink.
+func (r *restoration) runFrom(ctx context.Context, o *pipeline.Settled, at beginning, source stages.Source, sink stages.Sink, s synth.Synthesizer) (pipeline.Result, error) {
+	timing := *r.clip.Plan
+	run := func(source stages.Source, sink stages.Sink) (pipeline.Result, error) {
+		line := o.Line(&timing, sink, s)
+		line.CountFrom(at.pictures)
+		err := line.RunSchedule(ctx, source, &timing.Passes[0], r.schedule(timing.Clock, at.made), stages.Whole())
 		return line.Result(), err
 	}
-	source := fields.NewSource(r.clip.Source, w, r.clip.Options.Compute.Workers())
-	defer source.Close()
-	weaver := fields.NewSink(sink, w)
+	w := r.repairs.weave
+	if w == nil {
+		return run(source, sink)
+	}
+	pictures, weaver := fields.NewSource(source, w, o.Compute.Workers()), fields.NewSink(sink, w)
+	defer pictures.Close()
 	defer weaver.Close()
-	r.clip.Plan.Clock = timeline.NewStatedClock(source.Video())
-	line := r.clip.Line(weaver, s)
-	err := line.RunSchedule(ctx, source, &r.clip.Plan.Passes[0], r.schedule(0), stages.Whole())
-	result := line.Result()
-	result.Sources, result.Frames = source.Frames(), weaver.Frames()
+	pictures.CountFrom(at.frame)
+	weaver.CountFrom(at.frame)
+	timing.Clock = timeline.NewStatedClock(fields.Video(r.clip.Source.Video()))
+	result, err := run(pictures, weaver)
+	result.Sources, result.Frames = pictures.Frames(), weaver.Frames()
 	return result, err
 }
 
@@ -130,11 +146,11 @@ func (r *restoration) writerOptions(s synth.Synthesizer) media.WriterOptions {
 	return w
 }
 
-// schedule returns the schedule of the repairs; first is the number of the first frame.
-func (r *restoration) schedule(first int64) *schedule {
+// schedule returns the schedule of the repairs; first is the number of the first picture.
+func (r *restoration) schedule(clock *timeline.Clock, first int64) *schedule {
 	o := &r.clip.Options
 	return &schedule{
-		repairs: r.repairs, clock: r.clip.Plan.Clock, workers: o.Compute.Workers(), next: first,
+		repairs: r.repairs, clock: clock, workers: o.Compute.Workers(), next: first,
 		motion: o.Synthesis.Mode.UsesFlow(), bends: o.Synthesis.Preset != pipeline.Fast,
 	}
 }

@@ -252,7 +252,9 @@ func (d *detector) areas() (found []Finding) {
 		}
 		f := Finding{First: Place{Number: int64(a.Number)}, Last: Place{Number: int64(a.Number)}, Kind: Kind(a.Kind), Score: a.Score}
 		if size := d.last; a.Box.Dx() < size.Width || a.Box.Dy() < size.Height {
-			f.Region = &Region{X: a.Box.Min.X, Y: a.Box.Min.Y, Width: a.Box.Dx(), Height: a.Box.Dy()}
+			for _, p := range a.Pieces {
+				f.Regions = append(f.Regions, &Region{X: p.Min.X, Y: p.Min.Y, Width: p.Dx(), Height: p.Dy()})
+			}
 		}
 		found = append(found, f)
 	}

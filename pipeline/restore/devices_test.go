@@ -63,7 +63,7 @@ func repaired(t *testing.T, o pipeline.Options, r *repairs, open func(*pipeline.
 	sink := new(samplesSink)
 	restoration := restoration{clip, r}
 	clip.Plan.Gap = nil
-	if err := clip.Line(sink, s).RunSchedule(t.Context(), clip.Source, &clip.Plan.Passes[0], restoration.schedule(0), stages.Whole()); err != nil {
+	if err := clip.Line(sink, s).RunSchedule(t.Context(), clip.Source, &clip.Plan.Passes[0], restoration.schedule(clip.Plan.Clock, 0), stages.Whole()); err != nil {
 		t.Fatal(err)
 	}
 	return sink
@@ -133,7 +133,7 @@ func TestTheCauseIsTold(t *testing.T) {
 	defer s.Close()
 	for range 1000 {
 		line := c.Line(new(samplesSink), s)
-		err := line.RunSchedule(context.Background(), brokenSource{c.Source.Video()}, &c.Plan.Passes[0], r.schedule(0), stages.Whole())
+		err := line.RunSchedule(context.Background(), brokenSource{c.Source.Video()}, &c.Plan.Passes[0], r.schedule(r.clip.Plan.Clock, 0), stages.Whole())
 		if !errors.Is(err, io.ErrNoProgress) {
 			t.Fatalf("%v, want %v", err, io.ErrNoProgress)
 		}

@@ -160,8 +160,8 @@ type Finding struct {
 	Score float64
 	// Time is the time of the first frame, in seconds after the file's start.
 	Time float64
-	// Region is the damaged part of the pictures; nil for all of them.
-	Region *Region
+	// Regions are the damaged parts of the pictures; empty for the whole of them.
+	Regions []*Region
 	// Method is how the frames are made: pipeline.Interpolated, Blended, Nearest, or FromSource for the sound frame
 	// before; empty to leave it to the restoration.
 	Method pipeline.Method
@@ -256,7 +256,7 @@ func ParseRegion(s string) (Finding, error) {
 		return Finding{}, err
 	}
 	first, last, err := parseSpan(where)
-	return Finding{First: first, Last: last, Kind: Listed, Score: 1, Region: r}, err
+	return Finding{First: first, Last: last, Kind: Listed, Score: 1, Regions: []*Region{r}}, err
 }
 
 func parseRectangle(s string) (*Region, error) {
@@ -286,9 +286,10 @@ func (f Finding) String() string {
 		where += "-" + f.Last.String()
 	}
 	line := fmt.Sprintf("%-11s %-12s %.3f  %.6f", where, f.Kind, f.Score, f.Time)
-	if f.Region != nil && f.Region.Mask.Width == 0 {
-		r := f.Region
-		line += fmt.Sprintf("  region=%d,%d,%d,%d", r.X, r.Y, r.Width, r.Height)
+	for _, r := range f.Regions {
+		if r.Mask.Width == 0 {
+			line += fmt.Sprintf("  region=%d,%d,%d,%d", r.X, r.Y, r.Width, r.Height)
+		}
 	}
 	if f.Method != "" {
 		line += "  method=" + string(f.Method)

@@ -228,8 +228,10 @@ func partsOf(found []Finding, field Field) (parts []Finding) {
 			continue
 		}
 		f.First.Field, f.Last.Field = field, field
-		if r := f.Region; r != nil {
-			f.Region = &Region{X: r.X, Y: 2 * r.Y, Width: r.Width, Height: 2 * r.Height}
+		of := f.Regions
+		f.Regions = nil
+		for _, r := range of {
+			f.Regions = append(f.Regions, &Region{X: r.X, Y: 2 * r.Y, Width: r.Width, Height: 2 * r.Height})
 		}
 		parts = append(parts, f)
 	}

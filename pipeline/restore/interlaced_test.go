@@ -259,7 +259,6 @@ func TestFieldRefusals(t *testing.T) {
 		{woven, func(o *Options) { o.Convert.Input.Deinterlace = pipeline.IgnoreFields }, "taken as they are"},
 		{woven, func(o *Options) { o.Convert.Input.Deinterlace = pipeline.EachField }, "takes off alone"},
 		{woven, func(o *Options) { o.FieldOrder = "left" }, "choose from top, bottom"},
-		{woven, func(o *Options) { o.SmartCopy = true }, "is interlaced; leave it out"},
 	} {
 		o := options(t, c.input)
 		o.Damage = frames(t, "4.t")

@@ -13,7 +13,7 @@ import (
 )
 
 // ListHeader explains the columns of a list to its editor.
-const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h, method=M or insert=N
+const ListHeader = `# frames    kind         score  time      and perhaps region=x,y,w,h (or several), method=M or insert=N
 # Delete a line to leave its frames as they are; add lines for others. Only the
 # first column is needed: a number from 0, a time, a timecode, or two of them with a dash,
 # each with .t or .b behind it for the top or the bottom field alone.
@@ -44,7 +44,7 @@ const maxFindings = 1 << 20
 //
 // The first column names a frame, or the first and the last of several, by number from 0, time or
 // timecode, or one field of them, as ParsePlace reads it; the others are optional. Score and time only inform the reader. With insert, frames are
-// inserted after the named one, which stays. Gaps and jumps without insert are not repaired. Blank
+// inserted after the named one, which stays; several regions are parts of one finding. Gaps and jumps without insert are not repaired. Blank
 // lines and comments after # are skipped. Errors are of kind fault.BadData and name the line.
 func ParseList(r io.Reader) ([]Finding, error) {
 	var all []Finding
@@ -103,7 +103,7 @@ func parseLine(fields []string) (f Finding, err error) {
 	if f.Insert > 0 && f.First.Field != BothFields {
 		return f, fmt.Errorf("insert=%d: only whole frames are inserted", f.Insert)
 	}
-	if f.Insert > 0 && f.Region != nil {
+	if f.Insert > 0 && len(f.Regions) > 0 {
 		return f, fmt.Errorf("insert=%d: an inserted frame has no region", f.Insert)
 	}
 	return f, nil
@@ -118,7 +118,10 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 func (f *Finding) set(key, value string) (err error) {
 	switch key {
 	case "region":
-		f.Region, err = parseRectangle(value)
+		var r *Region
+		if r, err = parseRectangle(value); err == nil {
+			f.Regions = append(f.Regions, r)
+		}
 	case "method":
 		if f.Method = pipeline.Method(value); !slices.Contains(methods, f.Method) {
 			err = fmt.Errorf("method %q: choose from interpolated, blend, nearest, source", value)

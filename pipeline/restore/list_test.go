@@ -12,7 +12,7 @@ func TestListRoundTrip(t *testing.T) {
 	text := ListHeader + `
 120
   133-135 repeated 0.98 5.5 # a comment
-0:06.25 garbled region=10,20,100,50
+0:06.25 garbled region=10,20,100,50 region=0,0,5,5
 6.5-7.25 black 1
 01:00:00:12-01:00:01;03 flash
 200 gap 1.000 8.333333 insert=2
@@ -22,7 +22,7 @@ func TestListRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(found) != 6 || found[1].Last.Number != 135 || found[1].Kind != Repeated || found[1].Score != 0.98 ||
-		!reflect.DeepEqual(found[2].Region, &Region{X: 10, Y: 20, Width: 100, Height: 50}) || found[4].Last.Timecode.String() != "01:00:01;03" || found[5].Insert != 2 {
+		!reflect.DeepEqual(found[2].Regions, []*Region{{X: 10, Y: 20, Width: 100, Height: 50}, {Width: 5, Height: 5}}) || found[4].Last.Timecode.String() != "01:00:01;03" || found[5].Insert != 2 {
 		t.Fatalf("read %+v", found)
 	}
 	var b strings.Builder

@@ -39,7 +39,7 @@ func TestParts(t *testing.T) {
 	}
 	o.Find = partKinds
 	found := mustRun(t, o).Findings
-	if len(found) != 2 || found[0].Kind != Dropout || found[0].First.Number != 6 || found[0].Region == nil || found[1].Kind != Block || found[1].First.Number != 15 {
+	if len(found) != 2 || found[0].Kind != Dropout || found[0].First.Number != 6 || found[0].Regions == nil || found[1].Kind != Block || found[1].First.Number != 15 {
 		t.Fatalf("found %v", found)
 	}
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestParts(t *testing.T) {
 		}
 	}
 	for i, n := range []int{6, 15} {
-		r, m, w := found[i].Region, frame.Samples[uint8](got[n].Planes[0]), frame.Samples[uint8](was[n].Planes[0])
+		r, m, w := found[i].Regions[0], frame.Samples[uint8](got[n].Planes[0]), frame.Samples[uint8](was[n].Planes[0])
 		changed := 0
 		for y := range height {
 			for x := range width {
@@ -99,7 +99,7 @@ func TestPartsOfFields(t *testing.T) {
 	if len(found) != 1 || found[0].First != (Place{Number: 9, Field: BottomField}) || found[0].Kind != Dropout {
 		t.Fatalf("found %v", found)
 	}
-	if r := found[0].Region; r.Y > 121 || r.Y+r.Height < 124 || r.Height > 10 {
+	if r := found[0].Regions[0]; r.Y > 121 || r.Y+r.Height < 124 || r.Height > 10 {
 		t.Errorf("region %+v", r)
 	}
 }

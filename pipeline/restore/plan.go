@@ -47,7 +47,7 @@ func (p *repairPlan) decisions() (list []pipeline.Decision) {
 
 func (p *repairPlan) entry(m made, r pipeline.Record) Entry {
 	e := Entry{
-		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Part: Part{m.finding.Region != nil, m.areas}, Field: m.field,
+		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Part: Part{len(m.finding.Regions) > 0, m.areas}, Field: m.field,
 		Neighbours: r.Sources, Phase: r.Phase, Method: r.Method, Confidence: r.Confidence, Holes: r.Holes, Error: r.Error, Cut: r.Cut,
 	}
 	if p.input == nil {
@@ -91,8 +91,9 @@ func (s *inputScan) collect() (*damage, error) {
 			}
 			d.inserts[(last+1)*d.parts-1] = *f
 			continue
-		case f.Region != nil:
-			if err := f.Region.check(s.video.Width, s.video.Height); err != nil {
+		}
+		for _, r := range f.Regions {
+			if err := r.check(s.video.Width, s.video.Height); err != nil {
 				return nil, err
 			}
 		}
@@ -100,12 +101,10 @@ func (s *inputScan) collect() (*damage, error) {
 			if f.First.Field != BothFields && f.First.Field != s.fields.field(n) {
 				continue
 			}
-			if old, ok := d.bad[n]; !ok || f.Region == nil && old.Region != nil {
+			if old, ok := d.bad[n]; !ok || len(f.Regions) == 0 && len(old.Regions) > 0 {
 				d.bad[n] = *f
 			}
-			if f.Region != nil {
-				d.regions[n] = append(d.regions[n], f.Region)
-			}
+			d.regions[n] = append(d.regions[n], f.Regions...)
 		}
 	}
 	return d, nil
@@ -167,7 +166,7 @@ func (s *inputScan) schedule(p *repairPlan, d *damage) {
 			if f, field, ok := s.lost(d, q); ok {
 				m := made{source: n, field: field, finding: f}
 				p.repairs.frames[q.stamp] = frame.Image[uint8]{}
-				if f.Region != nil {
+				if len(f.Regions) > 0 {
 					regions := d.regions[q.from]
 					if q.to-1 > q.from {
 						regions = slices.Concat(regions, d.regions[q.to-1])
@@ -233,7 +232,7 @@ func (s *inputScan) lost(d *damage, q picture) (f Finding, field Field, lost boo
 		case lost:
 			field = BothFields
 		}
-		if !lost || f.Region != nil && g.Region == nil {
+		if !lost || len(f.Regions) > 0 && len(g.Regions) == 0 {
 			f = g
 		}
 		lost = true

@@ -12,7 +12,6 @@ import (
 	"retime/pipeline/restore/fields"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
-	"retime/pipeline/timeline"
 )
 
 // Preview makes frames of a restoration one by one, without writing any. One goroutine at a time uses it.
@@ -94,7 +93,7 @@ func (p *Preview) Frame(ctx context.Context, damage []Finding, n int64, inserted
 		return nil, err
 	}
 	e := p.excerpt(&scan, plan, n)
-	source, err := openRange(ctx, p.clip, scan.stamps, int(e.first), int(e.last))
+	source, err := openRange(ctx, p.clip, scan.stamps, int(e.frame), int(e.last))
 	if err != nil {
 		return nil, err
 	}
@@ -111,10 +110,9 @@ func (p *Preview) Frame(ctx context.Context, damage []Finding, n int64, inserted
 
 // excerpt is the part of a restoration that has all that the picture of a frame depends on.
 type excerpt struct {
-	first, last int64 // frames of the input
-	left        int64 // frames of the output before the one in question
-	pictures    int64 // of the input before the excerpt
-	made        int64 // pictures of the output before the excerpt
+	beginning
+	last int64 // frame of the input
+	left int64 // frames of the output before the one in question
 }
 
 func (p *Preview) excerpt(scan *inputScan, plan *repairPlan, n int64) excerpt {
@@ -131,10 +129,10 @@ func (p *Preview) excerpt(scan *inputScan, plan *repairPlan, n int64) excerpt {
 			stamps, frames = append(stamps, q.stamp), append(frames, k)
 		}
 	}
-	from, to = plan.repairs.widen(stamps, from, to, margin+1)
-	e := excerpt{first: frames[from], last: frames[to]}
+	from, to = widen(stamps, plan.repairs.bad, from, to, margin+1)
+	e := excerpt{beginning{frame: frames[from]}, frames[to], 0}
 	if plan.repairs.weave != nil {
-		e.first, e.last = max(e.first-fields.Reach, 0), min(e.last+fields.Reach, int64(len(scan.stamps))-1)
+		e.frame, e.last = max(e.frame-fields.Reach, 0), min(e.last+fields.Reach, int64(len(scan.stamps))-1)
 	}
 	for i, stamp := range stamps {
 		split := int64(1)
@@ -142,7 +140,7 @@ func (p *Preview) excerpt(scan *inputScan, plan *repairPlan, n int64) excerpt {
 			split = int64(len(scan.pictures(w, frames[i])))
 		}
 		inserts := int64(plan.repairs.insert[stamp])
-		if frames[i] < e.first {
+		if frames[i] < e.frame {
 			e.pictures, e.made = e.pictures+1, e.made+1+inserts
 		} else if frames[i] < n {
 			e.left += inserts / split
@@ -156,24 +154,11 @@ func (p *Preview) excerpt(scan *inputScan, plan *repairPlan, n int64) excerpt {
 
 // make passes the frames of an excerpt to sink, until it has enough.
 func (p *Preview) make(ctx context.Context, plan *repairPlan, e excerpt, source stages.Source, sink stages.Sink) error {
-	clip, timing := *p.clip, *p.clip.Plan
-	clip.Plan = &timing
-	if w := plan.repairs.weave; w != nil {
-		pictures, weaver := fields.NewSource(source, w, clip.Options.Compute.Workers()), fields.NewSink(sink, w)
-		defer pictures.Close()
-		defer weaver.Close()
-		pictures.CountFrom(e.first)
-		weaver.CountFrom(e.first)
-		timing.Clock = timeline.NewStatedClock(fields.Video(clip.Source.Video()))
-		source, sink = pictures, weaver
-	}
-	r := &restoration{&clip, &plan.repairs}
-	o := clip.Options
+	o := p.clip.Options
 	o.Synthesis.Decisions = plan.decisions()
 	o.Hooks = pipeline.Hooks{Log: o.Hooks.Log}
-	line := o.Line(&timing, sink, p.synth)
-	line.CountFrom(e.pictures)
-	return line.RunSchedule(ctx, source, &timing.Passes[0], r.schedule(e.made), stages.Whole())
+	_, err := (&restoration{p.clip, &plan.repairs}).runFrom(ctx, &o, e.beginning, source, sink, p.synth)
+	return err
 }
 
 // oneFrame is a sink that keeps one frame, the one that comes after left others, and then ends the line.

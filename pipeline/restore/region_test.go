@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"retime/frame"
@@ -46,6 +47,33 @@ func TestRegion(t *testing.T) {
 	}
 	if db := 10 * math.Log10(255*255*float64(n)/sum); db < 25 {
 		t.Errorf("the region is %.1f dB off", db)
+	}
+}
+
+// A finding of two parts leaves what is between them as it was, and the log names both.
+func TestFindingOfTwoRegions(t *testing.T) {
+	const width, height = 97, 61
+	input := blacken(t, writeScene(t, width, height, 9), width, height, 4)
+	o := options(t, input)
+	var err error
+	if o.Damage, err = ParseList(strings.NewReader("4 dirt region=2,2,6,6 region=80,50,6,6")); err != nil {
+		t.Fatal(err)
+	}
+	var log []Entry
+	o.Log = func(e Entry) { log = append(log, e) }
+	mustRun(t, o)
+	got, _ := readAll(t, o.Convert.Output.File)
+	m := frame.Samples[uint8](got[4].Planes[0])
+	for y := range height {
+		for x := range width {
+			away := min(max(2-x, x-7, 0)+max(2-y, y-7, 0), max(80-x, x-85, 0)+max(50-y, y-55, 0))
+			if v := m.Row(y)[x]; away > seam && v != 16 {
+				t.Fatalf("%d, %d is %d, not what it was", x, y, v)
+			}
+		}
+	}
+	if m.Row(4)[4] == 16 || m.Row(52)[82] == 16 || len(log) != 1 || !slices.Equal(log[0].Areas, []Rectangle{{2, 2, 6, 6}, {80, 50, 6, 6}}) {
+		t.Errorf("%d and %d, log %+v", m.Row(4)[4], m.Row(52)[82], log)
 	}
 }
 

@@ -53,9 +53,6 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	case s.video.Interlaced || o.FieldOrder != BothFields:
 		s.fields, probe = &interlaced{order: o.FieldOrder, probe: probe}, nil
 	}
-	if s.fields != nil && o.SmartCopy {
-		return nil, fault.New(fault.Usage, "Options.SmartCopy: input %q is interlaced; leave it out to encode all frames", c.Input.File)
-	}
 	var d detection
 	if o.Detect {
 		if d, err = newDetection(o, s.fields != nil); err != nil {

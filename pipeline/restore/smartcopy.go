@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 
 	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/restore/fields"
 	"retime/pipeline/restore/smartcopy"
-	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 )
 
@@ -24,14 +25,18 @@ type smartCopy struct {
 	writer  *media.Output
 	index   []smartcopy.PacketTime
 	head    []byte // of the first packet
+	plan    *smartcopy.Plan
 	// complete turns the encoder's pictures into those that are written; nil to write them as they are.
 	complete func([]byte) ([]byte, error)
-	plan     *smartcopy.Plan
-	at       int // index of the source's next packet
-	done     int // frames written
-	result   pipeline.Result
-	copied   int64 // packets
-	encoded  int64
+	// pictures and made count the pictures before each frame of the input, and before each of the output: fields are
+	// pictures of their own.
+	pictures, made []int64
+
+	at      int // index of the source's next packet
+	done    int // frames written
+	result  pipeline.Result
+	copied  int64 // packets
+	encoded int64
 }
 
 // smartCopy writes the packets of the input, whose frames have the timestamps stamps,
@@ -51,7 +56,7 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 	encoding.Unit, encoding.Curve = nil, nil // times are frame numbers
 	output, source := r.clip.Options.Output.File, r.clip.Source
 	var err error
-	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index), Head: c.head}
+	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index), Head: c.head, Size: c.index[0].Size}
 	if c.splicer, err = smartcopy.NewSplicer(ctx, output, source, encoding, grouping); err != nil {
 		return nil, err
 	}
@@ -95,10 +100,55 @@ func (s *smartCopy) readIndex(ctx context.Context) error {
 	if s.index, s.head, s.result.Cutoff, err = smartcopy.Index(r); err != nil {
 		return err
 	}
-	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, s.repairs.bad, s.repairs.insert); err != nil {
+	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, s.bad, s.inserts()); err != nil {
 		return fault.New(fault.Usage, "Options.SmartCopy: %w; leave it out to encode all frames", err)
 	}
+	s.count()
 	return nil
+}
+
+// bad reports whether a part of the frame at a timestamp is replaced.
+func (s *smartCopy) bad(stamp int64) bool {
+	w := s.repairs.weave
+	if w == nil {
+		return s.repairs.bad(stamp)
+	}
+	n, ok := slices.BinarySearch(s.stamps, stamp)
+	return ok && w.Lost[int64(n)] != 0
+}
+
+// inserts returns how many frames come after the one at a timestamp.
+func (s *smartCopy) inserts() map[int64]int {
+	w := s.repairs.weave
+	if w == nil {
+		return s.repairs.insert
+	}
+	of := map[int64]int{}
+	for n, count := range w.Insert {
+		of[s.stamps[n]] = count
+	}
+	return of
+}
+
+// count counts the pictures that the frames are made as.
+func (s *smartCopy) count() {
+	s.pictures, s.made = make([]int64, len(s.stamps)+1), make([]int64, len(s.plan.Shown)+1)
+	n := 0 // the last frame of the input
+	for k, f := range s.plan.Shown {
+		if f.Source >= 0 {
+			n = f.Source
+		}
+		pictures := int64(1)
+		if w := s.repairs.weave; w != nil {
+			if _, split := w.Split[int64(n)]; split {
+				pictures = 2
+			}
+		}
+		if f.Source >= 0 {
+			s.pictures[n+1] = s.pictures[n] + pictures
+		}
+		s.made[k+1] = s.made[k] + pictures
+	}
 }
 
 // copyTo copies the packets before index end.
@@ -194,7 +244,7 @@ func (s *smartCopy) encodeRange(ctx context.Context, t *smartcopy.Range) error {
 }
 
 // makeFrames sends the frames of t, with the synthesized ones, to writer.
-func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *media.Encoder) error {
+func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *smartcopy.Encoder) error {
 	first, last := s.inputRange(t)
 	source, err := openRange(ctx, s.clip, s.stamps, first, last)
 	if err != nil {
@@ -207,7 +257,8 @@ func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *
 	}
 	o := s.clip.Options
 	o.Hooks.Progress = nil
-	inside := func(k int64) bool { return k >= int64(t.From) && k < int64(t.To) }
+	at := beginning{int64(first), s.pictures[first], s.made[base]}
+	inside := func(k int64) bool { return k >= s.made[t.From] && k < s.made[t.To] }
 	o.Hooks.Record = func(r pipeline.Record) {
 		if hook := s.clip.Options.Hooks.Record; hook != nil && inside(r.Frame) {
 			hook(r)
@@ -215,13 +266,13 @@ func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *
 	}
 	if hook := s.clip.Options.Hooks.Digest; hook != nil {
 		o.Hooks.Digest = func(k int64, d pipeline.Digest) {
-			if k += int64(base); inside(k) {
+			if k += at.made; inside(k) {
 				hook(k, d)
 			}
 		}
 	}
 	if hook := s.clip.Options.Hooks.Origin; hook != nil {
-		k := int64(base)
+		k := at.made
 		o.Hooks.Origin = func(f pipeline.Origin) {
 			if inside(k) {
 				hook(f)
@@ -229,12 +280,10 @@ func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *
 			k++
 		}
 	}
-	line := o.Line(s.clip.Plan, &rangeSink{Sink: writer, at: base, want: t}, s.synth)
-	line.CountFrom(int64(first))
-	if err := line.RunSchedule(ctx, source, &s.clip.Plan.Passes[0], s.schedule(int64(base)), stages.Whole()); err != nil {
+	r, err := s.runFrom(ctx, &o, at, source, &rangeSink{Encoder: writer, at: base, want: t}, s.synth)
+	if err != nil {
 		return err
 	}
-	r := line.Result()
 	s.result.Made += r.Made
 	s.result.Stages.Add(r.Stages)
 	return r.Cutoff
@@ -249,19 +298,23 @@ func (s *smartCopy) inputRange(t *smartcopy.Range) (first, last int) {
 			first, last = min(first, n), max(last, n)
 		}
 	}
-	return s.repairs.widen(s.stamps, first, last, margin)
+	first, last = widen(s.stamps, s.bad, first, last, margin)
+	if s.repairs.weave != nil {
+		first, last = max(first-fields.Reach, 0), min(last+fields.Reach, len(s.stamps)-1)
+	}
+	return first, last
 }
 
-// widen returns the range of frames from first to last with so many sound ones on either side, as far as the input
-// has them.
-func (r *repairs) widen(stamps []int64, first, last, sound int) (int, int) {
+// widen returns the range of pictures from first to last with so many on either side that are not bad, as far as the
+// input has them.
+func widen(stamps []int64, bad func(stamp int64) bool, first, last, sound int) (int, int) {
 	for left := sound; left > 0 && first > 0; {
-		if first--; !r.bad(stamps[first]) {
+		if first--; !bad(stamps[first]) {
 			left--
 		}
 	}
 	for left := sound; left > 0 && last < len(stamps)-1; {
-		if last++; !r.bad(stamps[last]) {
+		if last++; !bad(stamps[last]) {
 			left--
 		}
 	}
@@ -302,7 +355,7 @@ func (s *frameRange) Read() (*frame.Frame, error) {
 
 // rangeSink encodes the frames that belong to a range, with their numbers in place of times.
 type rangeSink struct {
-	pipeline.Sink
+	*smartcopy.Encoder
 	at   int // number in the output
 	want *smartcopy.Range
 }
@@ -312,5 +365,6 @@ func (s *rangeSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 	if s.at++; k < s.want.From || k >= s.want.To {
 		return nil
 	}
-	return s.Sink.WriteFrame(f, nil, nil)
+	s.Expect(media.TopFieldFirst(f))
+	return s.Encoder.WriteFrame(f, nil, nil)
 }

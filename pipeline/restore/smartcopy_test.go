@@ -335,7 +335,6 @@ func TestSmartCopyRefuses(t *testing.T) {
 	}{
 		{"another codec", "a.mkv", []string{"-c:v", "mpeg4"}, nil, "mpeg4"},
 		{"a decoder of 12 bits, an encoder of 10", "a.mkv", []string{"-c:v", "prores_ks", "-profile:v", "4", "-pix_fmt", "yuv444p10le"}, nil, "yuv444p12le"},
-		{"interlaced", "a.mov", []string{"-c:v", "prores_ks", "-flags", "+ildct", "-vf", "setfield=tff"}, func(o *pipeline.Options) { o.Input.Deinterlace = pipeline.IgnoreFields }, "interlaced"},
 		{"sample format", "a.mov", jpeg, func(o *pipeline.Options) { o.Output.PixelFormat = "yuv444p" }, "Output.PixelFormat yuv444p"},
 		{"encoder", "a.mov", jpeg, func(o *pipeline.Options) { o.Output.VideoCodec = "libx264" }, "Output.VideoCodec libx264"},
 		{"container", "a.mov", jpeg, func(o *pipeline.Options) { o.Output.File = strings.TrimSuffix(o.Output.File, ".mov") + ".webm" }, "webm"},

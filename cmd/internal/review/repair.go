@@ -75,18 +75,18 @@ type repairState struct {
 
 // repairShown is a finding on the page.
 type repairShown struct {
-	First    int64           `json:"first"`
-	Last     int64           `json:"last"`
-	Field    restore.Field   `json:"field,omitempty"`
-	Time     float64         `json:"time"`
-	Kind     restore.Kind    `json:"kind"`
-	Score    float64         `json:"score"`
-	Method   string          `json:"method"`
-	Insert   int             `json:"insert"`
-	Missing  int             `json:"missing"`
-	Region   *restore.Region `json:"region,omitempty"`
-	Restored bool            `json:"restored"`
-	Rejected bool            `json:"rejected"`
+	First    int64             `json:"first"`
+	Last     int64             `json:"last"`
+	Field    restore.Field     `json:"field,omitempty"`
+	Time     float64           `json:"time"`
+	Kind     restore.Kind      `json:"kind"`
+	Score    float64           `json:"score"`
+	Method   string            `json:"method"`
+	Insert   int               `json:"insert"`
+	Missing  int               `json:"missing"`
+	Regions  []*restore.Region `json:"regions,omitempty"`
+	Restored bool              `json:"restored"`
+	Rejected bool              `json:"rejected"`
 }
 
 // state returns what the page shows. The caller holds mu.
@@ -98,7 +98,7 @@ func (r *repairs) state() (repairState, error) {
 			return s, err
 		}
 		s.Items = append(s.Items, repairShown{
-			f.First.Number, f.Last.Number, f.First.Field, f.Time, f.Kind, f.Score, string(f.Method), f.Insert, f.Missing, f.Region, i.restores(), i.rejected,
+			f.First.Number, f.Last.Number, f.First.Field, f.Time, f.Kind, f.Score, string(f.Method), f.Insert, f.Missing, f.Regions, i.restores(), i.rejected,
 		})
 	}
 	return s, nil

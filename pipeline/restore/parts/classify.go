@@ -1,6 +1,9 @@
 package parts
 
-import "image"
+import (
+	"image"
+	"slices"
+)
 
 // proof says what an area must show to be damage; see component.
 type proof struct {
@@ -69,7 +72,32 @@ func across(list []component, box image.Rectangle, width int) bool {
 // together is how many pixels apart areas of one kind are joined.
 const together = 12
 
-// merge joins the areas of a kind that lie close together.
+// all returns the pieces of an area.
+func (c *candidate) all() []image.Rectangle {
+	if len(c.pieces) > 0 {
+		return slices.Clone(c.pieces)
+	}
+	return []image.Rectangle{c.box}
+}
+
+// beside is how many pixels around a piece are repaired with it, or as good as that.
+const beside = 4
+
+// join joins pieces if one box costs no more pixels than two.
+func join(list []image.Rectangle) []image.Rectangle {
+	cost := func(r image.Rectangle) int { return (r.Dx() + 2*beside) * (r.Dy() + 2*beside) }
+	for i := 0; i < len(list); i++ {
+		for j := i + 1; j < len(list); j++ {
+			if both := list[i].Union(list[j]); cost(both) <= cost(list[i])+cost(list[j]) {
+				list[i], list = both, slices.Delete(list, j, j+1)
+				i, j = 0, 0 // it may join one that it has passed
+			}
+		}
+	}
+	return list
+}
+
+// merge joins the areas of a kind that lie close together, of which a streak has no pieces: between these it is faint.
 func merge(areas []candidate) []candidate {
 	for i := 0; i < len(areas); i++ {
 		for j := i + 1; j < len(areas); {
@@ -82,6 +110,9 @@ func merge(areas []candidate) []candidate {
 			if !same {
 				j++
 				continue
+			}
+			if pieces := join(append(a.all(), b.all()...)); a.kind != Streak {
+				a.pieces = pieces
 			}
 			a.box, a.weight = a.box.Union(b.box), a.weight+b.weight
 			areas = append(areas[:j], areas[j+1:]...)

@@ -33,6 +33,7 @@ type Area struct {
 	Kind   Kind
 	Score  float64 // from 0 to 1
 	Box    image.Rectangle
+	Pieces []image.Rectangle // of the area, which lie apart; all of them are in Box
 }
 
 // Limits say how much must be wrong for a finding.
@@ -75,6 +76,7 @@ type sight struct {
 type candidate struct {
 	kind   Kind
 	box    image.Rectangle
+	pieces []image.Rectangle // more than one, or nil for all of the box
 	weight int
 }
 
@@ -131,7 +133,7 @@ func (d *Detector) Find() (found []Area) {
 			if d.usual(n, c) {
 				continue
 			}
-			found = append(found, Area{n, c.kind, 1 - 1/(1+float64(c.weight)/float64(d.limits.Weight)), c.box})
+			found = append(found, Area{n, c.kind, 1 - 1/(1+float64(c.weight)/float64(d.limits.Weight)), c.box, c.all()})
 		}
 	}
 	return found

@@ -3,6 +3,7 @@ package parts
 import (
 	"image"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"retime/frame"
@@ -79,6 +80,38 @@ func TestFind(t *testing.T) {
 		if f := found[0]; !f.Box.Overlaps(c.box) || !f.Box.In(c.box.Inset(-18)) || f.Score <= 0 || f.Score >= 1 {
 			t.Errorf("%s: found %v, want about %v", c.kind, f, c.box)
 		}
+	}
+}
+
+// Lines that lie close together are one find, whose pieces leave out what is sound between them.
+func TestPieces(t *testing.T) {
+	lines := []image.Rectangle{image.Rect(40, 40, 90, 42), image.Rect(70, 50, 120, 52), image.Rect(100, 60, 150, 62)}
+	found := find(func(n int, m frame.Image[uint8]) {
+		if n == spoilt {
+			for _, b := range lines {
+				paint(m, b, inverted)
+			}
+		}
+	})
+	if len(found) != 1 || found[0].Kind != Dropout || len(found[0].Pieces) != len(lines) {
+		t.Fatalf("found %v", found)
+	}
+	for i, p := range found[0].Pieces {
+		if !p.In(found[0].Box) || !p.Overlaps(lines[i]) || p.Dy() > 6 {
+			t.Errorf("piece %v, want about %v", p, lines[i])
+		}
+	}
+}
+
+// One box replaces two if it is no dearer.
+func TestJoin(t *testing.T) {
+	apart := []image.Rectangle{image.Rect(0, 0, 50, 2), image.Rect(60, 40, 110, 42)}
+	if got := join(slices.Clone(apart)); !slices.Equal(got, apart) {
+		t.Errorf("%v", got)
+	}
+	row := []image.Rectangle{image.Rect(0, 0, 4, 4), image.Rect(24, 0, 28, 4), image.Rect(12, 0, 16, 4)}
+	if got := join(row); !slices.Equal(got, []image.Rectangle{image.Rect(0, 0, 28, 4)}) {
+		t.Errorf("%v", got)
 	}
 }
 

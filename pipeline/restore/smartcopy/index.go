@@ -15,10 +15,11 @@ import (
 
 // PacketTime describes a packet of the source. Times are in the stream's time base. Key
 // is set for a key frame. Restart is set if no later packet in decoding order refers to
-// an earlier one.
+// an earlier one. Size is in bytes.
 type PacketTime struct {
 	PTS, DTS, Duration int64
 	Key, Restart       bool
+	Size               int
 }
 
 const headLength = 2
@@ -48,7 +49,7 @@ func Index(source *media.Reader) (index []PacketTime, head []byte, damage, err e
 			if len(index) == 0 {
 				head = slices.Clone(p.Data[:min(len(p.Data), headLength)])
 			}
-			index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, p.IsKey(), restart(p)})
+			index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, p.IsKey(), restart(p), len(p.Data)})
 			continue
 		}
 		break

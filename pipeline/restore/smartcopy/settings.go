@@ -2,10 +2,12 @@ package smartcopy
 
 import (
 	"encoding/binary"
+	"math/big"
 	"strconv"
 
 	"retime/pipeline/media"
 	"retime/pipeline/media/av"
+	"retime/pipeline/timeline"
 )
 
 // candidates returns the sets of encoder options to try, in order.
@@ -43,9 +45,11 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 	case "prores_ks":
 		set["profile"] = strconv.Itoa(media.ProResProfile(p))
 	case "dnxhd":
-		return s.dnxhd(profile)
+		return s.dnxhd(profile, g.Size)
 	case "mjpeg":
 		set["flags"], set["global_quality"] = "+qscale", strconv.Itoa(2*av.LambdaPerQuantiser)
+	case "huffyuv", "ffvhuff":
+		return huffyuvSettings()
 	case "ffv1":
 		return ffv1Settings(len(p.ExtraData()) > 0, g.Head)
 	}
@@ -57,15 +61,30 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 const smartCRF = 18
 
 // dnxhd returns options with the stated profile or, if that is 0, with bit rates to try:
-// the encoder accepts only the nominal rates in a list.
-func (s *Splicer) dnxhd(profile int) (list []map[string]string) {
+// the encoder accepts only the nominal rates in a list. size is that of a packet; all have the same.
+func (s *Splicer) dnxhd(profile, size int) (list []map[string]string) {
 	if profile > 0 {
 		return []map[string]string{{"profile": strconv.Itoa(profile)}}
 	}
 	const below = 16 // in Mbit/s; padding makes the stream's rate higher than the nominal rate
 	rate := s.source.Source().Codec().BitRate() / 1e6
+	if v := s.source.Video().Rate; rate == 0 && v != nil { // as in MXF
+		rate = timeline.Round(new(big.Rat).Mul(v, big.NewRat(8*int64(size), 1e6)))
+		rate += 1 + rate/100 // nominal rates are rounded
+	}
 	for mega := rate; mega > max(rate-below, 0); mega-- {
 		list = append(list, map[string]string{"b": strconv.FormatInt(mega, 10) + "M"})
+	}
+	return list
+}
+
+// huffyuvSettings returns the combinations of settings that the header distinguishes: the prediction, and whether lines are
+// predicted from those of their own field.
+func huffyuvSettings() (list []map[string]string) {
+	for _, prediction := range []string{"left", "plane", "median"} {
+		for _, flags := range []string{"-ilme", "+ilme"} {
+			list = append(list, map[string]string{"pred": prediction, "flags": flags})
+		}
 	}
 	return list
 }

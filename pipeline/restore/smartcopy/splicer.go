@@ -46,6 +46,7 @@ type Grouping struct {
 	Reorder int    // maximum number of packets by which the encoder may delay a frame
 	Longest int    // maximum number of frames from one key frame to the next
 	Head    []byte // the first bytes of the first packet, as Index returns them
+	Size    int    // of the first packet, in bytes
 }
 
 // NewSplicer finds an encoder and settings whose packets can be mixed with the source's
@@ -64,9 +65,6 @@ func NewSplicer(ctx context.Context, name string, source *media.Reader, opt medi
 
 func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 	p, v := s.source.Source().Codec(), s.source.Video()
-	if v.Interlaced {
-		return fmt.Errorf("input %q is interlaced", s.source.Source().Name)
-	}
 	if s.opt.Encoder.PixelFormat != "" && s.opt.Encoder.PixelFormat != v.Source {
 		return fault.New(fault.Usage, "Output.PixelFormat %s: the copied pictures are %s", s.opt.Encoder.PixelFormat, v.Source)
 	}
@@ -92,6 +90,7 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 		}
 	}
 	own := s.opt.Encoder.Options
+	err = fmt.Errorf("the input states no bit rate, which encoder %s needs", s.opt.Encoder.Codec)
 	for _, set := range s.candidates(g) {
 		for k, value := range own {
 			if k == "x265-params" && set[k] != "" {
@@ -148,12 +147,19 @@ func (s *Splicer) try(ctx context.Context) error {
 
 // Encode opens the encoder for consecutive frames. put receives the packets, whose
 // timestamps are the frames' numbers from 0.
-func (s *Splicer) Encode(ctx context.Context, put func(media.Packet) error) (*media.Encoder, error) {
+func (s *Splicer) Encode(ctx context.Context, put func(media.Packet) error) (*Encoder, error) {
+	marks, err := s.newMarks()
+	if err != nil {
+		return nil, err
+	}
 	e, err := media.NewEncoder(ctx, s.name, s.source, s.opt, 0, func(p media.Packet) error {
 		if s.config != nil {
 			if err := s.adopt(&p); err != nil {
 				return unsuited(err)
 			}
+		}
+		if err := marks.decode(p); err != nil {
+			return err
 		}
 		return put(p)
 	})
@@ -161,7 +167,11 @@ func (s *Splicer) Encode(ctx context.Context, put func(media.Packet) error) (*me
 		e.Abort()
 		e, err = nil, unsuited(errors.New("the encoder does not set itself up the same way twice"))
 	}
-	return e, err
+	if err != nil {
+		marks.close()
+		return nil, err
+	}
+	return &Encoder{e, marks}, nil
 }
 
 // Create opens the file as media.CreateCopy does, for the packets of the source and the encoder.

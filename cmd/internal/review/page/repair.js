@@ -38,6 +38,11 @@ function adopt(next) {
   show();
 }
 
+// parts says where regions are, or how many.
+function parts(regions) {
+  return regions.length > 3 ? `, ${regions.length} parts` : regions.map((r) => `, ${r.Width}x${r.Height} at ${r.X},${r.Y}`).join("");
+}
+
 function show() {
   const i = item();
   for (const id of ["accept", "reject", "kind", "method", "back", "step"]) $(id).disabled = !i;
@@ -45,7 +50,7 @@ function show() {
   if (!i) { $("about").textContent = "no finding"; return; }
   part = Math.min(part, count(i) - 1);
   const added = adds(i), n = added ? i.last : i.first + part;
-  $("about").textContent = `${added ? `${part + 1} of ${added} frames after frame ${i.last}` : `frame ${n}${i.field ? `, ${i.field} field` : ""}`}, ${i.kind}, ${said(i)}${i.region ? `, ${i.region.Width}x${i.region.Height} at ${i.region.X},${i.region.Y}` : ""}`;
+  $("about").textContent = `${added ? `${part + 1} of ${added} frames after frame ${i.last}` : `frame ${n}${i.field ? `, ${i.field} field` : ""}`}, ${i.kind}, ${said(i)}${parts(i.regions ?? [])}`;
   $("accept").setAttribute("aria-pressed", i.restored);
   $("reject").setAttribute("aria-pressed", i.rejected);
   $("kind").value = i.kind;

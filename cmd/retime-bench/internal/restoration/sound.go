@@ -83,7 +83,7 @@ func (s *study) sound(ctx context.Context, t *tally, clip, name string, i int, w
 	}
 	a.found, a.seconds = a.found+len(found), a.seconds+length
 	for _, f := range found {
-		if f.Region == nil {
+		if len(f.Regions) == 0 {
 			a.whole++
 		}
 		s.note("%s, %s: found by mistake: %v", filepath.Base(name), c.name, f)

@@ -30,6 +30,8 @@ type detector struct {
 type history struct {
 	motion []float32 // by how much the cells that change most exceed noise, in grey levels
 	noise  []float32 // the change that noise explains, in grey levels
+	moves  []float32 // motion without what light explains
+	fresh  []float32 // whether it was shot anew; 0 if it changes by too little or too much to ask
 	flat   []bool    // whether it shows nothing, and therefore no motion
 	shares []float64 // of the cells that stray
 	means  []float64 // of luma, in grey levels
@@ -70,8 +72,7 @@ func (d *detector) add(f *frame.Frame) error {
 	if len(d.tail) > 0 {
 		step = distances(l.small, d.tail[len(d.tail)-1].small)
 	}
-	motion, noise := step.motion()
-	d.motion, d.noise = append(d.motion, motion), append(d.noise, noise)
+	d.measure(l, step)
 	d.window = append(d.window, numbered{len(d.means), l, step})
 	d.flat = append(d.flat, l.flat())
 	mean, _ := moments(&l.value[level])
@@ -92,6 +93,21 @@ func (d *detector) add(f *frame.Frame) error {
 	return d.jumps.add(now)
 }
 
+// measure adds to history how l, the next frame, differs from the one before.
+func (d *detector) measure(l *signature, step *distance) {
+	var motion, noise, moves, fresh float32
+	if step != nil {
+		last, spread := d.tail[len(d.tail)-1], l.spread()
+		motion, noise = step.motion(spread)
+		moves, _ = step.withoutLight(l, last).motion(spread)
+		if motion < stopped && noise > noisy {
+			fresh = l.fresh(last)
+		}
+	}
+	d.motion, d.noise = append(d.motion, motion), append(d.noise, noise)
+	d.moves, d.fresh = append(d.moves, moves), append(d.fresh, fresh)
+}
+
 // judge looks beyond the first frame of the window for the shortest run of spoilt frames between
 // frames that are alike, and takes the run out of the window. If it finds none, it takes out the
 // first frame.
@@ -110,6 +126,10 @@ func (d *detector) judge() {
 	d.window = slices.Delete(d.window, 0, 1)
 }
 
+// suspect is how much of what makes a frame spoilt must stray, in a single frame, for the second look, which sees more where
+// everything moves.
+const suspect = 1.0 / 3
+
 // spoils records the frames between the window's first and its n-th as spoilt, if they are, and
 // reports whether they are. step is how much the first of them differs from the frame before.
 func (d *detector) spoils(n int, step *distance) bool {
@@ -120,16 +140,16 @@ func (d *detector) spoils(n int, step *distance) bool {
 		if i > 0 {
 			step = distances(f.small, before.small)
 		}
-		s, strayed := strays(before, f.signature, after, step, &d.moved, d.rows)
+		s := strays(before, f.signature, after, step, &d.moved, d.rows)
 		if n == 2 {
 			d.shares[f.number] = s
 		}
-		limit := d.limits.spoilt * float64(n) / 2 // a longer run needs better proof
-		if s < limit {
+		limit := d.limits.spoilt * float64(d.window[n].number-d.window[0].number) / 2 // a longer run needs better proof
+		if s < limit && (n > 2 || s < suspect*limit) {
 			return false
 		}
 		var kind Kind
-		if s, kind = secondLook(before, f.signature, after, s, strayed, d.rows); s < limit {
+		if s, kind = secondLook(before, f.signature, after, s, d.rows); s < limit {
 			return false
 		}
 		scores, kinds = append(scores, s), append(kinds, kind)
@@ -195,7 +215,7 @@ func (d *detector) dropUsual() {
 const (
 	unsteady    = 2.5
 	farBrighter = 4.2
-	plain       = 0.5
+	plain       = 0.75
 )
 
 // recurs reports whether many of the frames around n stray as much as it.
@@ -288,8 +308,8 @@ func (d *detector) end(n int, f []*signature) {
 	if d.spoiltNear(n, endFrames-1) {
 		return
 	}
-	share, strayed := strays(f[1], f[0], f[2], distances(f[0].small, f[1].small), distances(f[2].small, f[3].small), d.rows)
-	share, k := secondLook(f[1], f[0], f[2], share, strayed, d.rows)
+	share := strays(f[1], f[0], f[2], distances(f[0].small, f[1].small), distances(f[2].small, f[3].small), d.rows)
+	share, k := secondLook(f[1], f[0], f[2], share, d.rows)
 	if share >= endSpoilt && share < anotherAt && k != Black && k != White {
 		d.verdict[n] = Finding{Kind: k, Score: share}
 	}

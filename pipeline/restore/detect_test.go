@@ -66,10 +66,41 @@ func brighten(p *scene.Picture) {
 }
 
 // grain adds noise of its own to a picture.
-func grain(p *scene.Picture) {
-	random := rand.New(rand.NewPCG(5, 6))
-	for i, v := range p.Y {
-		p.Y[i] = uint8(min(max(float64(v)+4*random.NormFloat64(), 0), 255))
+func grain(p *scene.Picture) { grainOf(6)(p) }
+
+// grainOf adds noise that the seed decides.
+func grainOf(seed uint64) func(*scene.Picture) {
+	return func(p *scene.Picture) {
+		random := rand.New(rand.NewPCG(5, seed))
+		for i, v := range p.Y {
+			p.Y[i] = uint8(min(max(float64(v)+4*random.NormFloat64(), 0), 255))
+		}
+	}
+}
+
+// rolled moves a picture of the given width sideways; what leaves it on one side comes back on the other.
+func rolled(width, by int) func(*scene.Picture) {
+	return func(p *scene.Picture) {
+		for row := range slices.Chunk(p.Y, width) {
+			from := slices.Clone(row)
+			for x := range row {
+				row[x] = from[((x-by)%width+width)%width]
+			}
+		}
+	}
+}
+
+// exchanged exchanges upright bands in the lowest quarter of a picture of the given width.
+func exchanged(width int) func(*scene.Picture) {
+	return func(p *scene.Picture) {
+		const side = 24
+		for row := range slices.Chunk(p.Y[len(p.Y)*3/4/width*width:], width) {
+			for x := 0; x+2*side <= width; x += 2 * side {
+				for k := range side {
+					row[x+k], row[x+side+k] = row[x+side+k], row[x+k]
+				}
+			}
+		}
 	}
 }
 
@@ -140,7 +171,15 @@ func TestDetect(t *testing.T) {
 		rising[i] = float64(i) * float64(i) / 20
 	}
 	type spoil = map[int]func(*scene.Picture)
-	shaky, lit := spoil{}, spoil{}
+	shaky, lit, grainy, spots, panned := spoil{}, spoil{}, spoil{}, spoil{}, spoil{}
+	for i := range 48 {
+		grainy[i] = grainOf(uint64(i))
+		if i%9 < 4 {
+			spots[i] = shine(width)
+		}
+		panned[i] = rolled(width, 4*i)
+	}
+	panned[20] = func(p *scene.Picture) { rolled(width, 4*20)(p); exchanged(width)(p) }
 	random := rand.New(rand.NewPCG(7, 8))
 	for i, at := 0, 0; i < 48; i++ {
 		if i != 20 && i != 30 { // the camera rests, the scene does not
@@ -165,6 +204,9 @@ func TestDetect(t *testing.T) {
 		{"black too long", steady(48), spoil{20: fill(16), 21: fill(16), 22: fill(16), 23: fill(16), 24: fill(16), 25: fill(16), 26: fill(16)}, nil},
 		{"repeats", held(steady(48), 7, 20, 21, 33, 34, 35), nil, []string{"repeated 7-7", "repeated 20-21", "repeated 33-35"}},
 		{"repeats with noise", held(steady(48), 7, 20, 33), spoil{7: grain, 20: grain, 33: grain}, []string{"repeated 7-7", "repeated 20-20", "repeated 33-33"}},
+		{"a pause in grain", held(steady(48), 20, 30), grainy, nil},
+		{"spots on a scene that stands still", make([]float64, 48), spots, nil},
+		{"garbled in a pan", steady(48), panned, []string{"garbled 20-20"}},
 		{"a shaken frame", steady(48), spoil{20: shifted(width, 7)}, nil},
 		{"a shaking hand", steady(48), shaky, nil},
 		{"lit in part", steady(48), spoil{20: shine(width)}, []string{"flash 20-20"}},

@@ -2,15 +2,15 @@ package restore
 
 import (
 	"math"
-
-	"retime/frame"
+	"slices"
 )
 
-// A cell that strays is no damage if its pixels are found in a neighbour as well: nearby, since the camera shakes or
-// something moves fast, or at the same place in another light.
+// A cell is no damage if its pixels are found in a neighbour as well: nearby, since the camera shakes or something moves, or
+// at the same place in another light.
 const (
 	foundWithin  = 24  // the share of the picture's width, as a divisor, up to which a cell is searched for
-	foundApart   = 2.5 // how many times nearer than at its place it must be to what is found
+	foundLeast   = 3   // the difference, in grey levels, at which a cell is found in any case
+	foundApart   = 2   // times the difference of the neighbours from each other, searched in the same way
 	litLeast     = 0.3 // the gain of light, at least
 	litMost      = 3
 	litApart     = 3 // how many times nearer than without light a cell must be
@@ -19,26 +19,29 @@ const (
 	mostlyLit    = 2 // times as many cells are lit as broken in a flash, at least
 )
 
-// secondLook looks at the cells of f that stray, a share of all, unless f shows nothing. It returns the share of those that are
-// not found elsewhere, and Flash if most of these are only lit differently, or else what f.kind says.
-func secondLook(a, f, b *signature, share float64, strayed *[cellsY][cellsX]bool, rows int) (float64, Kind) {
+// secondLook looks at all cells of f, unless f shows nothing. It returns the share of those that are not found in the
+// neighbours, or share if f shows nothing; and Flash if most of these are only lit differently, or else what f.kind says.
+func secondLook(a, f, b *signature, share float64, rows int) (float64, Kind) {
 	k := f.kind(a)
 	if k != Garbled && k != Flash {
 		return share, k
 	}
 	var broken, lit int
-	var above [cellsX]shiftBy
+	var at [cellsY][cellsX]shiftBy
+	var lost [cellsY][cellsX]bool
 	reach := f.small.Width / foundWithin
 	for y := range rows {
-		var left shiftBy
 		for x := range cellsX {
-			if !strayed[y][x] {
-				continue
-			}
-			found, v := f.foundNearby(a, b, x, y, reach, left, above[x])
-			left, above[x] = v, v
+			found := false
+			found, at[y][x] = f.foundNearby(a, b, x, y, reach, shiftBy{}, at[y][max(x-1, 0)], at[max(y-1, 0)][x])
+			lost[y][x] = !found
+		}
+	}
+	camera := usualShift(&at, &lost, rows)
+	for y := range rows {
+		for x := range cellsX {
 			switch {
-			case found:
+			case !lost[y][x] || f.enters(x, y, camera): // what comes into the picture is in neither neighbour
 			case f.isLit(a, x, y, reach/2) || f.isLit(b, x, y, reach/2):
 				lit++
 			default:
@@ -54,43 +57,117 @@ func secondLook(a, f, b *signature, share float64, strayed *[cellsY][cellsX]bool
 
 type shiftBy struct{ x, y int }
 
-// foundNearby reports whether the pixels of a cell are in a or b, at most reach pixels away, and where. It tries the guesses
-// first.
+// foundNearby reports whether the pixels of a cell are in a or b, at most reach pixels away, and where it found them, or what
+// is nearest to them. It tries the guesses first.
 func (l *signature) foundNearby(a, b *signature, cx, cy, reach int, guesses ...shiftBy) (bool, shiftBy) {
 	x0, x1 := cell(cx, cellsX, l.small.Width)
 	y0, y1 := cell(cy, cellsY, l.small.Height)
 	n := (x1 - x0) * (y1 - y0)
-	off := min(cellDistance(l.small, a.small, cx, cy), cellDistance(l.small, b.small, cx, cy))
-	limit := int(max(off/foundApart, odd/2) * float64(n))
-	try := func(m frame.Image[uint8], v shiftBy) bool {
-		if x0+v.x < 0 || x1+v.x > m.Width || y0+v.y < 0 || y1+v.y > m.Height {
-			return false
-		}
-		sum := 0
-		for y := y0; y < y1; y++ {
-			if sum += rowDifference(l.small.Row(y)[x0:x1], m.Row(y + v.y)[x0+v.x:x1+v.x]); sum > limit {
-				return false
-			}
-		}
-		return true
-	}
-	for _, m := range []frame.Image[uint8]{a.small, b.small} {
+	limit := foundLeast * n
+	best, in, at := 256*n, a, shiftBy{}
+	for _, m := range []*signature{a, b} {
 		for _, v := range guesses {
-			if try(m, v) {
-				return true, v
+			if s := l.sum(m, cx, cy, v, best); s < best {
+				best, in, at = s, m, v
 			}
 		}
 	}
-	for _, m := range []frame.Image[uint8]{a.small, b.small} {
-		for y := -reach; y <= reach; y++ {
-			for x := -reach; x <= reach; x++ {
-				if v := (shiftBy{x, y}); try(m, v) {
-					return true, v
-				}
+	for _, m := range []*signature{a, b} {
+		if best > limit {
+			if s, v := l.search(m, cx, cy, reach, limit, best); s < best {
+				best, in, at = s, m, v
 			}
 		}
 	}
-	return false, shiftBy{}
+	if best <= limit {
+		return true, at
+	}
+	apart, _ := a.search(b, cx, cy, reach, limit, 256*n)
+	limit = max(limit, foundApart*apart)
+	return best <= limit || l.between(in, cx, cy, at, limit), at
+}
+
+// search looks for a cell of l in m, at most reach pixels away. It returns the least sum of differences, if that is below
+// most, and where it is, and stops at a sum of at most enough.
+func (l *signature) search(m *signature, cx, cy, reach, enough, most int) (best int, at shiftBy) {
+	best = most
+	for y := -reach; y <= reach && best > enough; y++ {
+		for x := -reach; x <= reach && best > enough; x++ {
+			v := shiftBy{x, y}
+			if s := l.sum(m, cx, cy, v, best); s < best {
+				best, at = s, v
+			}
+		}
+	}
+	return best, at
+}
+
+// between reports whether a cell differs by at most limit from m half a pixel around v.
+func (l *signature) between(m *signature, cx, cy int, v shiftBy, limit int) bool {
+	x0, x1 := cell(cx, cellsX, l.small.Width)
+	y0, y1 := cell(cy, cellsY, l.small.Height)
+	for i := range 9 {
+		dx, dy, sum := i%3-1, i/3-1, 0
+		if l.beyond(cx, cy, shiftBy{v.x + dx, v.y + dy}) {
+			continue
+		}
+		for y := y0; y < y1 && sum <= limit; y++ {
+			row, near, far := l.small.Row(y), m.small.Row(y + v.y)[v.x+x0:], m.small.Row(y + v.y + dy)[v.x+x0:]
+			aside := m.small.Row(y + v.y)[v.x+x0+dx:]
+			corner := m.small.Row(y + v.y + dy)[v.x+x0+dx:]
+			for x, p := range row[x0:x1] {
+				sum += abs(int(p) - (int(near[x])+int(far[x])+int(aside[x])+int(corner[x])+2)/4)
+			}
+		}
+		if sum <= limit {
+			return true
+		}
+	}
+	return false
+}
+
+// usualShift returns the median of where the cells that are found are.
+func usualShift(at *[cellsY][cellsX]shiftBy, lost *[cellsY][cellsX]bool, rows int) (v shiftBy) {
+	var xs, ys []int
+	for y := range rows {
+		for x, s := range at[y] {
+			if !lost[y][x] {
+				xs, ys = append(xs, s.x), append(ys, s.y)
+			}
+		}
+	}
+	if len(xs) == 0 {
+		return v
+	}
+	slices.Sort(xs)
+	slices.Sort(ys)
+	return shiftBy{xs[len(xs)/2], ys[len(ys)/2]}
+}
+
+// enters reports whether a cell may show what was beyond the picture's edge before the camera moved by v, or a pixel more.
+func (l *signature) enters(cx, cy int, v shiftBy) bool {
+	return v != shiftBy{} && (l.beyond(cx, cy, shiftBy{v.x - 1, v.y - 1}) || l.beyond(cx, cy, shiftBy{v.x + 1, v.y + 1}))
+}
+
+// beyond reports whether the cell, moved by v, lies partly outside the picture.
+func (l *signature) beyond(cx, cy int, v shiftBy) bool {
+	x0, x1 := cell(cx, cellsX, l.small.Width)
+	y0, y1 := cell(cy, cellsY, l.small.Height)
+	return x0+v.x < 0 || x1+v.x > l.small.Width || y0+v.y < 0 || y1+v.y > l.small.Height
+}
+
+// sum returns the sum of the differences between a cell and the pixels v away in m, or at least limit.
+func (l *signature) sum(m *signature, cx, cy int, v shiftBy, limit int) int {
+	x0, x1 := cell(cx, cellsX, l.small.Width)
+	y0, y1 := cell(cy, cellsY, l.small.Height)
+	if l.beyond(cx, cy, v) {
+		return limit
+	}
+	sum := 0
+	for y := y0; y < y1 && sum < limit; y++ {
+		sum += rowDifference(l.small.Row(y)[x0:x1], m.small.Row(y + v.y)[x0+v.x:x1+v.x])
+	}
+	return sum
 }
 
 // isLit reports whether the cell shows what a does, at its place or at most reach pixels away, in another light: levels times

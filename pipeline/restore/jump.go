@@ -1,6 +1,8 @@
 package restore
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"retime/flow"
@@ -96,33 +98,36 @@ func cellMeans(f flow.Field) (m motion) {
 // jumpWindow is the number of motions to compare: the jump and two on either side.
 const jumpWindow = 5
 
-// Motion jumps if, in most of the cells in which it is steady before and after, it is a multiple of
-// that steady motion in between. There must be at least jumpCells steady cells, and the median
-// multiple must be at least jumpLeast. A cell is steady if each of the four motions around differs
-// from their mean by at most jumpSteady times the mean.
+// Motion jumps if, in most of the cells in which it is steady before and after, it is the same whole multiple of the motion
+// that these let expect, and well above either of them. Fewer cells must agree better. A cell is steady if the motions just
+// before and after stray from the expected one by at most jumpSteady times that, and those beyond by jumpOuter times.
 const (
-	jumpCells  = 8
-	jumpLeast  = 1.5
-	jumpMost   = 4.5
-	jumpMoving = 0.3 // pixels of the reduced picture, at least
-	jumpSteady = 0.5 // of the motion, at most
-	jumpShare  = 0.7 // of the steady cells jump, at least
+	jumpCells  = 6    // steady ones, at least
+	jumpLost   = 3    // frames, at most
+	jumpLeast  = 1.7  // the median multiple
+	jumpFit    = 0.35 // of the multiple, up to which a cell may miss it
+	jumpBeside = 1.5  // times the motion before and after, at least
+	jumpMoving = 0.2  // pixels of the reduced picture, at least
+	jumpSteady = 0.4
+	jumpOuter  = 0.8
+	jumpShare  = 0.55 // of the steady cells jump, at least,
+	jumpFew    = 0.4  // and this over the root of their number
 )
 
 // A jump stands out if motion is steady in at least a fifth of the frames around, and no multiple in nine tenths of these: a
-// shaking hand makes jumps of its own.
+// shaking hand makes jumps of its own. Frames near other jumps are not asked.
 const (
 	jumpAround = 24 // frames on either side
 	jumpTells  = 5
 	jumpOdd    = 10
-	jumpUneven = 0.45
+	jumpUneven = 0.6
 )
 
 // standsOut reports whether motion around frame n is steady enough for a jump there to tell.
 func (j *jumps) standsOut(n int) bool {
 	asked, steady, odd := 0, 0, 0
 	for k := max(n-jumpAround, 0); k <= min(n+jumpAround, len(j.medians)-1); k++ {
-		if abs(k-n) < jumpWindow-1 {
+		if abs(k-n) < jumpWindow-1 || slices.ContainsFunc(j.found, func(f jump) bool { return abs(f.number-k) < jumpWindow-1 }) {
 			continue
 		}
 		asked++
@@ -139,44 +144,55 @@ func (j *jumps) standsOut(n int) bool {
 // judge records a jump in the window's middle.
 func (j *jumps) judge() {
 	w := j.window
-	var factors []float64
+	var all []multiple
 	for i, v := range w[jumpWindow/2] {
-		if m, ok := steadyCell(i, &w[0], &w[1], &w[3], &w[4]); ok {
-			factors = append(factors, (v[0]*m[0]+v[1]*m[1])/(m[0]*m[0]+m[1]*m[1]))
+		if expected, ok := steadyCell(i, &w[0], &w[1], &w[3], &w[4]); ok {
+			along, aside := resolve(v, expected)
+			before, _ := resolve(w[1][i], expected)
+			after, _ := resolve(w[3][i], expected)
+			all = append(all, multiple{along, aside, max(before, after)})
 		}
 	}
-	if len(factors) < jumpCells {
+	if len(all) < jumpCells {
 		return
 	}
-	slices.Sort(factors)
+	slices.SortFunc(all, func(a, b multiple) int { return cmp.Compare(a.along, b.along) })
 	number := j.count - 1 - jumpWindow/2
-	median := factors[len(factors)/2]
+	median := all[len(all)/2].along
 	j.medians[number] = float32(median)
-	if median < jumpLeast || median > jumpMost {
+	steps := math.Round(median)
+	if median < jumpLeast || steps > jumpLost+1 {
 		return
 	}
-	first, _ := slices.BinarySearch(factors, jumpLeast)
-	share := float64(len(factors)-first) / float64(len(factors))
-	if share >= jumpShare {
-		j.found = append(j.found, jump{number, max(int(median+0.5)-1, 1), share})
+	jumping := 0
+	for _, m := range all {
+		if max(math.Abs(m.along-steps), m.aside) < jumpFit*steps && m.along > jumpBeside*m.beside {
+			jumping++
+		}
+	}
+	count := float64(len(all))
+	if share := float64(jumping) / count; share >= jumpShare+jumpFew/math.Sqrt(count) {
+		j.found = append(j.found, jump{number, int(steps) - 1, share})
 	}
 }
 
-// steadyCell returns the mean of a cell's motions, if the cell is steady.
-func steadyCell(i int, motions ...*motion) (mean [2]float64, ok bool) {
-	for _, m := range motions {
-		mean[0] += m[i][0] / float64(len(motions))
-		mean[1] += m[i][1] / float64(len(motions))
+// multiple is how many times the expected motion of a cell its motion is, along that and across, and how many times the
+// greater of the motions before and after is, along it.
+type multiple struct{ along, aside, beside float64 }
+
+// resolve returns the part of v along another vector, and the one across, as multiples of that vector.
+func resolve(v, of [2]float64) (along, aside float64) {
+	power := of[0]*of[0] + of[1]*of[1]
+	return (v[0]*of[0] + v[1]*of[1]) / power, math.Abs(v[0]*of[1]-v[1]*of[0]) / power
+}
+
+// steadyCell returns the motion that a cell should have in the middle of four motions, two before and two after, if these are
+// steady: by the cubic through them.
+func steadyCell(i int, a, b, c, d *motion) (expected [2]float64, ok bool) {
+	for k := range expected {
+		expected[k] = (4*(b[i][k]+c[i][k]) - a[i][k] - d[i][k]) / 6
 	}
-	power := mean[0]*mean[0] + mean[1]*mean[1]
-	if power < jumpMoving*jumpMoving {
-		return mean, false
-	}
-	for _, m := range motions {
-		dx, dy := m[i][0]-mean[0], m[i][1]-mean[1]
-		if dx*dx+dy*dy > jumpSteady*jumpSteady*power {
-			return mean, false
-		}
-	}
-	return mean, true
+	size := math.Hypot(expected[0], expected[1])
+	off := func(m *motion) float64 { return math.Hypot(m[i][0]-expected[0], m[i][1]-expected[1]) }
+	return expected, size >= jumpMoving && max(off(b), off(c)) <= jumpSteady*size && max(off(a), off(d)) <= jumpOuter*size
 }

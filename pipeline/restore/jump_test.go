@@ -1,6 +1,9 @@
 package restore
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // A jump tells where motion around it is steady.
 func TestJumpStandsOut(t *testing.T) {
@@ -23,6 +26,40 @@ func TestJumpStandsOut(t *testing.T) {
 		}
 		if got := j.standsOut(30); got != c.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A jump is a whole multiple of what the motions around let expect, and stands above both of its neighbours.
+func TestJudgeJump(t *testing.T) {
+	for name, c := range map[string]struct {
+		motions [jumpWindow]float64
+		want    int // frames that are missing
+	}{
+		"steady":                      {[jumpWindow]float64{2, 2, 2, 2, 2}, 0},
+		"one missing":                 {[jumpWindow]float64{2, 2.1, 4.2, 2.1, 2}, 1},
+		"one missing as it speeds up": {[jumpWindow]float64{1.4, 1.7, 4.1, 2.3, 2.6}, 1},
+		"two missing":                 {[jumpWindow]float64{1, 1, 3, 1, 1}, 2},
+		"backwards":                   {[jumpWindow]float64{1, 1, -2, 1, 1}, 0},
+		"a pan that ends":             {[jumpWindow]float64{2, 2, 2.26, 0.74, 0.66}, 0},
+		"a shaking hand":              {[jumpWindow]float64{1.03, 2.67, 4.11, 3.4, 1.93}, 0},
+	} {
+		random := rand.New(rand.NewPCG(1, 2))
+		j := &jumps{count: jumpWindow + 1, medians: make([]float32, jumpWindow+1)}
+		for _, m := range c.motions {
+			var v motion
+			for i := range v {
+				v[i] = [2]float64{m * (1 + 0.05*random.NormFloat64()), 0.05 * random.NormFloat64()}
+			}
+			j.window = append(j.window, v)
+		}
+		j.judge()
+		got := 0
+		if len(j.found) > 0 {
+			got = j.found[0].missing
+		}
+		if got != c.want {
+			t.Errorf("%s: %d frames are missing, want %d", name, got, c.want)
 		}
 	}
 }

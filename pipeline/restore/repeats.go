@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// A run of frames repeats the frame before it, in the midst of motion, if its frames change by much
-// less than the frames around them, if those change by at least moving grey levels, and if the
-// missed motion appears after the run. If coding noise blurs the first repeat, the motion must stop
-// at once and reappear plainly.
+// A run of frames repeats the frame before it, in the midst of motion, if its frames change by much less than the frames
+// around them, if those change by at least moving grey levels, by more than light, and if the missed motion appears after the
+// run, which is taken for granted where hardly anything changes. If coding noise blurs the first repeat, the motion must stop
+// at once and reappear plainly. Noise must be the repeat's own.
 const (
 	nearby       = 24   // frames on either side to compare with
 	moving       = 3    // grey levels, at least
 	mostMoving   = 12   // cells
-	noiseSpread  = 1.4  // of how much the calmest tenth of the cells change at most
 	stopped      = 3    // grey levels, at most
+	noisy        = 0.5  // grey levels, from which there is noise
+	shotAnew     = 0.25 // of the change is the detail before, at least
 	barely       = 0.05 // of the usual change, at most
 	still        = 0.2  // of the usual change, at most
 	goingOn      = 0.7  // of the usual change, at least
@@ -23,11 +24,9 @@ const (
 	plainlyAhead = 1.2  // of the usual change, at least
 )
 
-// motion returns noise, which is alike everywhere, and by how much the cells that change most exceed it.
-func (d *distance) motion() (motion, noise float32) {
-	if d == nil {
-		return 0, 0
-	}
+// motion returns noise, which is alike everywhere, and by how much the cells that change most exceed it. spread is that of
+// the pictures.
+func (d *distance) motion(spread float64) (motion, noise float32) {
 	var all [cellsX * cellsY]float64
 	for y := range d {
 		copy(all[y*cellsX:], d[y][:])
@@ -37,8 +36,47 @@ func (d *distance) motion() (motion, noise float32) {
 	for _, v := range all[len(all)-mostMoving:] {
 		sum += v
 	}
-	most, grain := sum/mostMoving, noiseSpread*all[len(all)/10]
+	most, grain := sum/mostMoving, spread*all[len(all)/10]
 	return float32(math.Sqrt(max(most*most-grain*grain, 0))), float32(grain) // their squares add
+}
+
+// spread returns how many times more noise changes the cells that change most than it changes the calmest tenth. The mean
+// over n pixels of a change by noise has a standard deviation of 0.75 times itself over the root of n; the most lie 2.4 of
+// these above the mean, and the tenth 1.28 below.
+func (l *signature) spread() float64 {
+	const least, margin = 1.4, 1.07
+	deviation := min(0.75*math.Sqrt(cellsX*cellsY/float64(l.small.Width*l.small.Height)), 0.25) // cells may have few pixels
+	return max(margin*(1+2.4*deviation)/(1-1.28*deviation), least)
+}
+
+// withoutLight returns what is left of d, the distance between two pictures, without what changes all pixels of a cell in the
+// same direction, as light does.
+func (d *distance) withoutLight(a, b *signature) *distance {
+	var left distance
+	for y := range d {
+		for x, v := range d[y] {
+			left[y][x] = max(v-float64(abs(int(a.value[level][y][x])-int(b.value[level][y][x]))), 0)
+		}
+	}
+	return &left
+}
+
+// fresh returns which share of the change from a to l is detail of a that is gone. It is a half in a frame that was shot anew:
+// noise and motion take as much detail away as they add. It is none in a copy of a that has noise of its own.
+func (l *signature) fresh(a *signature) float32 {
+	var gone, change float64
+	for y := range cellsY {
+		for x := range cellsX {
+			v := a.relit(l, x, y, 0, 0)
+			shared := v.gain * v.otherVariance
+			gone += v.otherVariance - shared
+			change += v.otherVariance + v.variance - 2*shared
+		}
+	}
+	if change < 1e-9 {
+		return 0
+	}
+	return float32(gone / change)
 }
 
 // repeats records the repeated frames, which change by less than one of the shares of the usual change.
@@ -66,43 +104,64 @@ func (d *detector) repeats(shares ...float32) {
 		}
 		for n := r[0]; n < r[1]; n++ {
 			// Where light is unsteady, only a repeat without noise is one.
-			if d.verdict[n].Kind == Repeated || d.motion[n] >= barely*d.usual(n) && d.flicker(n) >= unsteady {
+			if d.verdict[n].Kind == Repeated || d.motion[n] >= barely*d.usual(d.motion, n) && d.flicker(n) >= unsteady {
 				continue
 			}
-			d.verdict[n] = Finding{Kind: Repeated, Score: 1 - float64(d.motion[n]/d.usual(n))}
+			d.verdict[n] = Finding{Kind: Repeated, Score: 1 - float64(d.motion[n]/d.usual(d.motion, n))}
 		}
 	}
 }
 
 // isStill reports whether frame n changes by less than share of the usual change.
 func (d *detector) isStill(n int, share float32) bool {
-	usual := d.usual(n)
-	return !d.flat[n] && !d.spoiltAt(n) && !d.spoiltAt(n-1) && usual >= moving && d.motion[n] < min(share*usual, stopped)
+	usual := d.usual(d.motion, n)
+	return !d.flat[n] && !d.spoiltAt(n) && !d.spoiltAt(n-1) && min(usual, d.usual(d.moves, n)) >= moving && d.motion[n] < min(share*usual, stopped)
 }
 
 // skipsMotion reports whether the still frames from n up to end lack motion that their neighbours
 // have.
 func (d *detector) skipsMotion(n, end int) bool {
-	usual, most := d.usual(n), slices.Max(d.motion[n:end])
-	beside := d.motion[end]
-	if n > 1 {
-		beside = max(beside, d.motion[n-1])
+	usual, most := d.usual(d.motion, n), slices.Max(d.motion[n:end])
+	before, after := d.beside(n-1, -1), d.beside(end, 1)
+	least := float32(math.Inf(1))
+	for _, k := range []int{before, after} {
+		if k < 0 {
+			continue
+		}
+		if least = min(least, d.motion[k]); d.moves[k] < moving/2 {
+			return false // light, or hardly anything
+		}
 	}
-	if most >= still*beside || beside <= 2*d.noise[n] {
-		return false // slow motion, or less than noise hides
+	for k := n; k < end; k++ {
+		if d.noise[k] > noisy && d.fresh[k] > shotAnew {
+			return false
+		}
 	}
-	if d.spoiltAt(end) {
-		return most < still*usual
-	}
-	ahead := usual
-	if n > 1 && most < barely*usual {
-		ahead = min(usual, d.motion[n-1])
-	}
-	if most < still*usual && d.motion[end] >= goingOn*ahead {
+	switch {
+	case before < 0 && after < 0:
+		return false
+	case most < barely*least:
+		return true
+	case after < 0 || most >= still*d.motion[after]:
+		return false
+	case most < still*min(least, usual) && d.motion[after] >= goingOn*usual:
 		return true
 	}
-	stops := n > 1 && !d.spoiltAt(n-2) && d.motion[n] <= stopping*d.motion[n-1]
-	return stops && d.motion[end] >= plainlyAhead*usual
+	return before == n-1 && d.motion[n] <= stopping*d.motion[before] && d.motion[after] >= plainlyAhead*usual
+}
+
+// beside returns the first frame from n on, or back from n, that differs from the one before by its motion alone, or -1 if
+// there is none soon.
+func (d *detector) beside(n, by int) int {
+	for k := 0; k <= d.limit; k, n = k+1, n+by {
+		if n < 1 || n >= len(d.motion) {
+			return -1
+		}
+		if !d.spoiltAt(n) && !d.spoiltAt(n-1) {
+			return n
+		}
+	}
+	return -1
 }
 
 func (d *detector) spoiltAt(n int) bool {
@@ -110,14 +169,14 @@ func (d *detector) spoiltAt(n int) bool {
 	return k != "" && k != DecodeError && k != Repeated
 }
 
-// usual returns how much the frames around n change: the 70th percentile, which neither repeats nor
+// usual returns how much the frames around n change: the 70th percentile of one of the measures, which neither repeats nor
 // cuts affect.
-func (d *detector) usual(n int) float32 {
+func (d *detector) usual(of []float32, n int) float32 {
 	var near [2*nearby + 1]float32
 	k := 0
-	for i := max(n-nearby, 1); i <= min(n+nearby, len(d.motion)-1); i++ {
+	for i := max(n-nearby, 1); i <= min(n+nearby, len(of)-1); i++ {
 		if !d.spoiltAt(i) && !d.spoiltAt(i-1) {
-			near[k] = d.motion[i]
+			near[k] = of[i]
 			k++
 		}
 	}

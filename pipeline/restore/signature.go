@@ -126,18 +126,16 @@ const (
 //
 // fa is how much the cells of f differ from those of a, and moved how much those before a differed. It keeps a shaking
 // camera that comes back from counting.
-func strays(a, f, b *signature, fa, moved *distance, rows int) (share float64, strayed *[cellsY][cellsX]bool) {
+func strays(a, f, b *signature, fa, moved *distance, rows int) float64 {
 	n := 0
-	strayed = new([cellsY][cellsX]bool)
 	for y := range rows {
 		for x := range cellsX {
 			if off := fa[y][x]; off > odd && off > timesApart*moved[y][x] && f.apart(a, b, off, moved[y][x], x, y) || f.misses(a, b, x, y) {
-				strayed[y][x] = true
 				n++
 			}
 		}
 	}
-	return float64(n) / float64(cellsX*rows), strayed
+	return float64(n) / float64(cellsX*rows)
 }
 
 // apart reports whether the pixels of a cell, which differ from a's by off, stray.

@@ -53,7 +53,7 @@ func TestStrays(t *testing.T) {
 			}
 		}
 		some += want
-		if got, _ := strays(a, f, b, fa, moved, cellsY); got != float64(want)/(cellsX*cellsY) {
+		if got := strays(a, f, b, fa, moved, cellsY); got != float64(want)/(cellsX*cellsY) {
 			t.Fatalf("%v of the cells stray, want %d of %d", got, want, cellsX*cellsY)
 		}
 	}

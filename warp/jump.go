@@ -33,7 +33,7 @@ const (
 	jumpBolds = 8
 	jumpRim   = 2 // width of the rim on the guides
 	jumpStill = 8
-	jumpArea  = 16
+	jumpArea  = 32
 )
 
 // Jumps finds what changes at once from A to B where all around stands still, such as the digits of a

@@ -71,7 +71,7 @@ func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Fr
 	}
 	if got := filter.sampleFormat(); got != v.Format.Name {
 		filter.Close()
-		return nil, fault.New(fault.Usage, "FFmpeg's filters for Input.Deinterlace %s take %s, not %s", how, got, v.Format.Name)
+		return nil, fault.New(fault.Usage, "FFmpeg's filters for %s take %s, not %s", fault.Words("Input.Deinterlace "+how), got, v.Format.Name)
 	}
 	ratio := new(big.Rat).Quo(v.TimeBase, filter.TimeBase())
 	ticks := func(t int64) int64 {

@@ -11,6 +11,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/restore/parts"
 	"retime/pipeline/timeline"
+	"retime/warp"
 )
 
 // Kind classifies damage.
@@ -171,6 +172,11 @@ type Finding struct {
 	// Missing is the number of frames that seem to be missing after Last although the
 	// timestamps leave no time for them. Run inserts none unless Insert asks for them.
 	Missing int
+}
+
+// madeBy reports whether a mode makes frames by the finding's method.
+func (f *Finding) madeBy(mode warp.Mode) bool {
+	return f.Method != pipeline.Interpolated && f.Method != pipeline.Blended || mode != warp.Nearest && (mode != warp.Blend || f.Method == pipeline.Blended)
 }
 
 // parseSpan reads "120" or "133-135", or the same with times or timecodes.

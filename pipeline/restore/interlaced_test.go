@@ -256,7 +256,7 @@ func TestFieldRefusals(t *testing.T) {
 		says  string
 	}{
 		{progressive, func(*Options) {}, "not marked as interlaced"},
-		{woven, func(o *Options) { o.Convert.Input.Deinterlace = pipeline.IgnoreFields }, "taken as they are"},
+		{woven, func(o *Options) { o.Convert.Input.Deinterlace = pipeline.IgnoreFields }, "off restores frames as they are"},
 		{woven, func(o *Options) { o.Convert.Input.Deinterlace = pipeline.EachField }, "takes off alone"},
 		{woven, func(o *Options) { o.FieldOrder = "left" }, "choose from top, bottom"},
 	} {

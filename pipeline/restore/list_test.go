@@ -1,11 +1,17 @@
 package restore
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/warp"
 )
 
 func TestListRoundTrip(t *testing.T) {
@@ -35,6 +41,42 @@ func TestListRoundTrip(t *testing.T) {
 	}
 	if again, err = ParseList(strings.NewReader(strings.ReplaceAll(text, "\n", "\r\n"))); err != nil || !reflect.DeepEqual(again, found) {
 		t.Errorf("lines that end in CR and LF: %v: read %+v", err, again)
+	}
+}
+
+// A method that the mode does not have is refused, by its frame.
+func TestMethodsOfModes(t *testing.T) {
+	input := writeScene(t, 97, 61, 9)
+	for _, c := range []struct {
+		mode   warp.Mode
+		method pipeline.Method
+		taken  bool
+	}{
+		{warp.Blend, pipeline.Interpolated, false}, {warp.Nearest, pipeline.Interpolated, false}, {warp.Nearest, pipeline.Blended, false},
+		{warp.Blend, pipeline.Blended, true}, {warp.Nearest, pipeline.FromSource, true}, {"", pipeline.Interpolated, true},
+	} {
+		o := options(t, input)
+		o.Convert.Synthesis.Mode = c.mode
+		o.Damage = frames(t, "4")
+		o.Damage[0].Method = c.method
+		_, err := Run(t.Context(), o)
+		want := fmt.Sprintf("4: method %s: Synthesis.Mode %s", c.method, c.mode)
+		if taken := err == nil; taken != c.taken || !taken && (fault.KindOf(err) != fault.Usage || !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%s by %q: %v", c.method, c.mode, err)
+		}
+	}
+}
+
+// Repeats stay, and so are no reason to warn.
+func TestRepeatsStayUnsaid(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "twos.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=12:duration=4", "-vf", "fps=24", "-c:v", "ffv1", name)
+	o := options(t, name)
+	o.Damage = frames(t, "30")
+	var log bytes.Buffer
+	o.Convert.Hooks.Log = slog.New(slog.NewTextHandler(&log, nil))
+	if mustRun(t, o); strings.Contains(log.String(), "repeat") {
+		t.Errorf("%s", log.String())
 	}
 }
 

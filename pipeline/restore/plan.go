@@ -120,6 +120,11 @@ func (s *inputScan) parts() int64 {
 
 // planRepairs turns the findings into repairs.
 func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
+	for i := range s.findings {
+		if f, mode := &s.findings[i], o.Convert.Synthesis.Mode; !f.madeBy(mode) {
+			return nil, fault.New(fault.Usage, "%v: method %s: Synthesis.Mode %s makes no such frames; leave out one of them", f.First, f.Method, mode)
+		}
+	}
 	d, err := s.collect()
 	if err != nil {
 		return nil, err

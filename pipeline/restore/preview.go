@@ -85,7 +85,9 @@ func (p *Preview) Source(ctx context.Context, n int64) (f *frame.Frame, err erro
 func (p *Preview) Frame(ctx context.Context, damage []Finding, n int64, inserted int) (*frame.Frame, error) {
 	scan := *p.scan
 	scan.findings = append([]Finding(nil), damage...)
-	plan, err := scan.planRepairs(&Options{MaxRun: p.max})
+	o := Options{MaxRun: p.max}
+	o.Convert.Synthesis.Mode = p.clip.Options.Synthesis.Mode
+	plan, err := scan.planRepairs(&o)
 	if err != nil {
 		return nil, err
 	}

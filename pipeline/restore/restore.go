@@ -210,7 +210,10 @@ func (s *inputScan) span(f *Finding) (first, last int64, err error) {
 		return first, last, err
 	}
 	if f.First.Field != BothFields && s.fields == nil {
-		return first, last, fault.New(fault.Usage, "%v: the frames are not marked as interlaced, or are taken as they are, and so have no fields; Options.FieldOrder says which one comes first", f.First)
+		if s.asFrames {
+			return first, last, fault.New(fault.Usage, "%v: Input.Deinterlace off restores frames as they are, not their fields; leave it out", f.First)
+		}
+		return first, last, fault.New(fault.Usage, "%v: the frames are not marked as interlaced, and so have no fields; Options.FieldOrder says which one comes first", f.First)
 	}
 	if first > last { // timecodes may run past midnight, so parseSpan does not compare them
 		return first, last, fault.New(fault.Usage, "%v-%v: the end comes before the beginning", f.First, f.Last)

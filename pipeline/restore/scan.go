@@ -21,6 +21,7 @@ type inputScan struct {
 	findings []Finding
 	numbers  []int       // of the files of an image sequence; nil for other input
 	fields   *interlaced // nil if frames are restored as they are
+	asFrames bool        // because the user says so
 }
 
 // scan reads the input once.
@@ -49,7 +50,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	probe := media.NewFieldProbe(s.video)
 	switch {
 	case c.Input.Deinterlace != pipeline.RefuseFields:
-		probe = nil
+		s.asFrames, probe = true, nil
 	case s.video.Interlaced || o.FieldOrder != BothFields:
 		s.fields, probe = &interlaced{order: o.FieldOrder, probe: probe}, nil
 	}

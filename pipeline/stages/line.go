@@ -130,7 +130,8 @@ func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules
 	s := newStages(ctx)
 	first := runs[0]
 	pictures := connect(s, decodedAhead, first.decode(source))
-	if !l.params.DropRepeats && l.params.Mode.UsesFlow() && !first.pass.Backward && first.want == Whole() {
+	// The intervals of a schedule show the repeats as they are.
+	if _, paired := schedules[0].(*pairing); paired && !l.params.DropRepeats && l.params.Mode.UsesFlow() && !first.pass.Backward && first.want == Whole() {
 		pictures = connect(s, 0, first.countRepeats(pictures))
 	}
 	var made <-chan *Target

@@ -20,21 +20,32 @@ const (
 )
 
 // secondLook looks at all cells of f, unless f shows nothing. It returns the share of those that are not found in the
-// neighbours, or share if f shows nothing; and Flash if most of these are only lit differently, or else what f.kind says.
-func secondLook(a, f, b *signature, share float64, rows int) (float64, Kind) {
+// neighbours, or share if f shows nothing; and Flash if most of these are only lit differently, or else what f.kind says. If a
+// quarter of the cells lets expect less than half of limit, it looks no further.
+func secondLook(a, f, b *signature, share, limit float64, rows int) (float64, Kind) {
 	k := f.kind(a)
 	if k != Garbled && k != Flash {
 		return share, k
 	}
-	var broken, lit int
+	const passes = 4
+	var broken, lit, missing int
 	var at [cellsY][cellsX]shiftBy
 	var lost [cellsY][cellsX]bool
 	reach := f.small.Width / foundWithin
-	for y := range rows {
-		for x := range cellsX {
-			found := false
-			found, at[y][x] = f.foundNearby(a, b, x, y, reach, shiftBy{}, at[y][max(x-1, 0)], at[max(y-1, 0)][x])
-			lost[y][x] = !found
+	for pass := range passes {
+		var last shiftBy
+		for y := range rows {
+			for x := (pass + 2*y) % passes; x < cellsX; x += passes {
+				found, v := f.foundNearby(a, b, x, y, reach, shiftBy{}, last, at[y][max(x-1, 0)], at[max(y-1, 0)][x])
+				if at[y][x], lost[y][x] = v, !found; found {
+					last = v
+				} else {
+					missing++
+				}
+			}
+		}
+		if expected := float64(missing*passes) / float64(cellsX*rows); pass == 0 && expected < limit/2 {
+			return expected, k
 		}
 	}
 	camera := usualShift(&at, &lost, rows)

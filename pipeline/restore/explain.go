@@ -94,8 +94,19 @@ func (l *signature) foundNearby(a, b *signature, cx, cy, reach int, guesses ...s
 		return true, at
 	}
 	apart, _ := a.search(b, cx, cy, reach, limit, 256*n)
-	limit = max(limit, foundApart*apart)
+	limit = max(limit, foundApart*apart, l.detail(cx, cy)/2)
 	return best <= limit || l.between(in, cx, cy, at, limit), at
+}
+
+// detail returns the sum of the differences between the rows of a cell, half of which half a row's shift may cost.
+func (l *signature) detail(cx, cy int) int {
+	x0, x1 := cell(cx, cellsX, l.small.Width)
+	y0, y1 := cell(cy, cellsY, l.small.Height)
+	sum := 0
+	for y := max(y0, 1); y < y1; y++ {
+		sum += rowDifference(l.small.Row(y)[x0:x1], l.small.Row(y - 1)[x0:x1])
+	}
+	return sum
 }
 
 // search looks for a cell of l in m, at most reach pixels away. It returns the least sum of differences, if that is below

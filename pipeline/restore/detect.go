@@ -97,9 +97,9 @@ func (d *detector) add(f *frame.Frame) error {
 func (d *detector) measure(l *signature, step *distance) {
 	var motion, noise, moves, fresh float32
 	if step != nil {
-		last, spread := d.tail[len(d.tail)-1], l.spread()
-		motion, noise = step.motion(spread)
-		moves, _ = step.withoutLight(l, last).motion(spread)
+		last := d.tail[len(d.tail)-1]
+		motion, noise = step.motion(l.spread())
+		moves = step.withoutLight(l, last).above(noise)
 		if motion < stopped && noise > noisy {
 			fresh = l.fresh(last)
 		}
@@ -149,7 +149,7 @@ func (d *detector) spoils(n int, step *distance) bool {
 			return false
 		}
 		var kind Kind
-		if s, kind = secondLook(before, f.signature, after, s, d.rows); s < limit {
+		if s, kind = secondLook(before, f.signature, after, s, limit, d.rows); s < limit {
 			return false
 		}
 		scores, kinds = append(scores, s), append(kinds, kind)
@@ -309,7 +309,10 @@ func (d *detector) end(n int, f []*signature) {
 		return
 	}
 	share := strays(f[1], f[0], f[2], distances(f[0].small, f[1].small), distances(f[2].small, f[3].small), d.rows)
-	share, k := secondLook(f[1], f[0], f[2], share, d.rows)
+	if share < endSpoilt {
+		return
+	}
+	share, k := secondLook(f[1], f[0], f[2], share, endSpoilt, d.rows)
 	if share >= endSpoilt && share < anotherAt && k != Black && k != White {
 		d.verdict[n] = Finding{Kind: k, Score: share}
 	}

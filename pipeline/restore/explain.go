@@ -20,21 +20,32 @@ const (
 )
 
 // secondLook looks at all cells of f, unless f shows nothing. It returns the share of those that are not found in the
-// neighbours, or share if f shows nothing; and Flash if most of these are only lit differently, or else what f.kind says.
-func secondLook(a, f, b *signature, share float64, rows int) (float64, Kind) {
+// neighbours, or share if f shows nothing; and Flash if most of these are only lit differently, or else what f.kind says. If a
+// quarter of the cells lets expect less than half of limit, it looks no further.
+func secondLook(a, f, b *signature, share, limit float64, rows int) (float64, Kind) {
 	k := f.kind(a)
 	if k != Garbled && k != Flash {
 		return share, k
 	}
-	var broken, lit int
+	const passes = 4
+	var broken, lit, missing int
 	var at [cellsY][cellsX]shiftBy
 	var lost [cellsY][cellsX]bool
 	reach := f.small.Width / foundWithin
-	for y := range rows {
-		for x := range cellsX {
-			found := false
-			found, at[y][x] = f.foundNearby(a, b, x, y, reach, shiftBy{}, at[y][max(x-1, 0)], at[max(y-1, 0)][x])
-			lost[y][x] = !found
+	for pass := range passes {
+		var last shiftBy
+		for y := range rows {
+			for x := (pass + 2*y) % passes; x < cellsX; x += passes {
+				found, v := f.foundNearby(a, b, x, y, reach, shiftBy{}, last, at[y][max(x-1, 0)], at[max(y-1, 0)][x])
+				if at[y][x], lost[y][x] = v, !found; found {
+					last = v
+				} else {
+					missing++
+				}
+			}
+		}
+		if expected := float64(missing*passes) / float64(cellsX*rows); pass == 0 && expected < limit/2 {
+			return expected, k
 		}
 	}
 	camera := usualShift(&at, &lost, rows)
@@ -83,8 +94,19 @@ func (l *signature) foundNearby(a, b *signature, cx, cy, reach int, guesses ...s
 		return true, at
 	}
 	apart, _ := a.search(b, cx, cy, reach, limit, 256*n)
-	limit = max(limit, foundApart*apart)
+	limit = max(limit, foundApart*apart, l.detail(cx, cy)/2)
 	return best <= limit || l.between(in, cx, cy, at, limit), at
+}
+
+// detail returns the sum of the differences between the rows of a cell, half of which half a row's shift may cost.
+func (l *signature) detail(cx, cy int) int {
+	x0, x1 := cell(cx, cellsX, l.small.Width)
+	y0, y1 := cell(cy, cellsY, l.small.Height)
+	sum := 0
+	for y := max(y0, 1); y < y1; y++ {
+		sum += rowDifference(l.small.Row(y)[x0:x1], l.small.Row(y - 1)[x0:x1])
+	}
+	return sum
 }
 
 // search looks for a cell of l in m, at most reach pixels away. It returns the least sum of differences, if that is below

@@ -8,14 +8,14 @@ import (
 // A run of frames repeats the frame before it, in the midst of motion, if its frames change by much less than the frames
 // around them, if those change by at least moving grey levels, by more than light, and if the missed motion appears after the
 // run, which is taken for granted where hardly anything changes. If coding noise blurs the first repeat, the motion must stop
-// at once and reappear plainly. Noise must be the repeat's own.
+// at once and reappear plainly, as it must if the noise is not the repeat's own.
 const (
 	nearby       = 24   // frames on either side to compare with
 	moving       = 3    // grey levels, at least
 	mostMoving   = 12   // cells
 	stopped      = 3    // grey levels, at most
 	noisy        = 0.5  // grey levels, from which there is noise
-	shotAnew     = 0.25 // of the change is the detail before, at least
+	anew         = 0.25 // of the change is detail that is gone, at least
 	barely       = 0.05 // of the usual change, at most
 	still        = 0.2  // of the usual change, at most
 	goingOn      = 0.7  // of the usual change, at least
@@ -32,12 +32,30 @@ func (d *distance) motion(spread float64) (motion, noise float32) {
 		copy(all[y*cellsX:], d[y][:])
 	}
 	slices.Sort(all[:])
+	noise = float32(spread * all[len(all)/10])
+	return d.above(noise), noise
+}
+
+// above returns by how much the cells that change most exceed noise: their squares add.
+func (d *distance) above(noise float32) float32 {
+	var most [mostMoving]float64 // from the least on
+	for _, row := range d {
+		for _, v := range row {
+			if v > most[0] {
+				k := 1
+				for ; k < mostMoving && most[k] < v; k++ {
+					most[k-1] = most[k]
+				}
+				most[k-1] = v
+			}
+		}
+	}
 	sum := 0.0
-	for _, v := range all[len(all)-mostMoving:] {
+	for _, v := range most {
 		sum += v
 	}
-	most, grain := sum/mostMoving, spread*all[len(all)/10]
-	return float32(math.Sqrt(max(most*most-grain*grain, 0))), float32(grain) // their squares add
+	sum /= mostMoving
+	return float32(math.Sqrt(max(sum*sum-float64(noise)*float64(noise), 0)))
 }
 
 // spread returns how many times more noise changes the cells that change most than it changes the calmest tenth. The mean
@@ -132,14 +150,11 @@ func (d *detector) skipsMotion(n, end int) bool {
 			return false // light, or hardly anything
 		}
 	}
-	for k := n; k < end; k++ {
-		if d.noise[k] > noisy && d.fresh[k] > shotAnew {
-			return false
-		}
-	}
 	switch {
 	case before < 0 && after < 0:
 		return false
+	case d.shotAnew(n, end): // so is a pause, unless the motion goes on where it would have been
+		return after >= 0 && least > 2*d.noise[n] && most < still*least && d.motion[after] >= plainlyAhead*max(usual, d.motion[max(before, 0)])
 	case most < barely*least:
 		return true
 	case after < 0 || most >= still*d.motion[after]:
@@ -148,6 +163,16 @@ func (d *detector) skipsMotion(n, end int) bool {
 		return true
 	}
 	return before == n-1 && d.motion[n] <= stopping*d.motion[before] && d.motion[after] >= plainlyAhead*usual
+}
+
+// shotAnew reports whether one of the frames from n up to end has noise that is not its own alone.
+func (d *detector) shotAnew(n, end int) bool {
+	for k := n; k < end; k++ {
+		if d.noise[k] > noisy && d.fresh[k] > anew {
+			return true
+		}
+	}
+	return false
 }
 
 // beside returns the first frame from n on, or back from n, that differs from the one before by its motion alone, or -1 if

@@ -61,7 +61,7 @@ func TestWithoutLight(t *testing.T) {
 		next  *signature
 		moves bool
 	}{"another light": {draw(0, 1.5), false}, "motion": {draw(3, 1), true}} {
-		motion, _ := distances(c.next.small, a.small).withoutLight(c.next, a).motion(1)
+		motion := distances(c.next.small, a.small).withoutLight(c.next, a).above(0)
 		if motion > 1 != c.moves {
 			t.Errorf("%s: %.2f grey levels", name, motion)
 		}

@@ -177,12 +177,12 @@ func (d *Detector) Find() []Area {
 const leastShare = 0.4
 
 // settle sets a candidate's measure of how little it is like what is elsewhere, the i-th, if it can still score enough.
-func (d *Detector) settle(a, c, b *picture, k *candidate, i int, p *component) {
+func (d *Detector) settle(a, c, b *picture, k *candidate, i int) {
 	k.extent, k.measures[i] = k.box, 1
 	if k.hopeless = d.hopeless(k); k.hopeless {
 		return
 	}
-	share := d.elsewhere(a, c, b, p)
+	share := d.elsewhere(a, c, b, k.box)
 	if k.measures[i] = min(share, 1); share < leastShare {
 		k.hopeless = true
 	}

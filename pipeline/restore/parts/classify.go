@@ -15,7 +15,7 @@ func isLine(box image.Rectangle) bool {
 // more for each 320 of the picture's width, and marked to this share of its box. What surrounds it lies outside by at most loose
 // of what it does.
 const (
-	speckLong    = 20
+	speckLong    = 32
 	scratchWide  = 2
 	scratchShare = 0.6
 	loose        = 0.15

@@ -92,11 +92,11 @@ func (d *Detector) specks(a, c, b *picture) []candidate {
 	var areas []candidate
 	for i := range list {
 		p := &list[i]
-		if d.compare(a, c, b, p); p.off > loosely || p.unlike > loosely || d.enters(p.box, 0) {
+		if d.compare(a, c, b, p); p.off > loosely || p.unlike > loosely || d.enters(p.box, false) {
 			continue
 		}
 		if k := classify(p, c.Width); k.kind != "" {
-			d.settle(a, c, b, &k, 4, p)
+			d.settle(a, c, b, &k, 4)
 			areas = append(areas, k)
 		}
 	}
@@ -106,12 +106,14 @@ func (d *Detector) specks(a, c, b *picture) []candidate {
 // edge is how near, in pixels, the picture's sides are to what may just have entered it.
 const edge = 8
 
-// enters reports whether an area may be content that enters the picture from the sides, or leaves it: from above and below alone, if
-// it is a line.
-func (d *Detector) enters(box image.Rectangle, side int) bool {
+// enters reports whether an area may be content that enters the picture or leaves it. A line does not at its ends.
+func (d *Detector) enters(box image.Rectangle, line bool) bool {
 	mid := box.Min.Add(box.Max).Div(2)
 	v := d.at(mid.X, mid.Y)
-	if side == 0 && (v.x != 0 || v.y != 0) && (box.Min.X < edge || box.Max.X > d.marks.Width-edge) {
+	if v.x == 0 && v.y == 0 {
+		return false
+	}
+	if !line && (box.Min.X < edge || box.Max.X > d.marks.Width-edge) {
 		return true
 	}
 	return v.y != 0 && (box.Min.Y < edge || box.Max.Y > d.marks.Height-edge)
@@ -140,7 +142,7 @@ func (d *Detector) mark(a, c, b *picture, x0, y0 int, v vector) (n, sum int) {
 	for y := y0; y < min(y0+cellHeight, c.Height); y++ {
 		to := d.marks.Row(y)
 		for x := x0; x < min(x0+cellWidth, c.Width); x++ {
-			if out := d.excess(a, c, b, x, y, v); out != 0 {
+			if out := excess(a, c, b, x, y, v); out != 0 {
 				to[x] = int8(min(max(out, -127), 127))
 				n++
 				sum += max(out, -out)
@@ -151,7 +153,7 @@ func (d *Detector) mark(a, c, b *picture, x0, y0 int, v vector) (n, sum int) {
 }
 
 // excess returns by how much a pixel lies outside the range of those around it along v, 0 if by less than the step.
-func (d *Detector) excess(a, c, b *picture, x, y int, v vector) int {
+func excess(a, c, b *picture, x, y int, v vector) int {
 	xa, ya, xb, yb := x-v.x, y-v.y, x+v.x, y+v.y
 	if min(xa, ya, xb, yb) < 0 || max(xa, xb) >= c.Width || max(ya, yb) >= c.Height {
 		return 0
@@ -189,8 +191,8 @@ type component struct {
 	pixels int
 	weight int
 	// unlike is how much the neighbours differ from each other there, off how far the pixels around lie outside, both as
-	// shares of how far the area lies outside; share is what elsewhere returns, 1 for lines across.
-	unlike, off, share float64
+	// shares of how far the area lies outside.
+	unlike, off float64
 	// straight is how much of the box's sides is marked, of the least marked one.
 	straight float64
 }
@@ -323,11 +325,11 @@ const far = 24
 
 // elsewhere returns how little an area differs from the place most like it in a and b, as a share of how much it
 // differs from where the motion leads. Content that moves is found elsewhere.
-func (d *Detector) elsewhere(a, c, b *picture, p *component) float64 {
+func (d *Detector) elsewhere(a, c, b *picture, area image.Rectangle) float64 {
 	columns, _ := grid(c.Image)
-	mid := p.box.Min.Add(p.box.Max).Div(2)
+	mid := area.Min.Add(area.Max).Div(2)
 	v := d.vectors[mid.Y/cellHeight*columns+mid.X/cellWidth]
-	box := p.box.Inset(-2).Intersect(image.Rect(0, 0, c.Width, c.Height))
+	box := area.Inset(-2).Intersect(image.Rect(0, 0, c.Width, c.Height))
 	skip := 1
 	for box.Dx()*box.Dy() > 256*skip*skip {
 		skip++

@@ -3,6 +3,7 @@ package parts
 import (
 	"image"
 	"math"
+	"slices"
 )
 
 // run is a piece of a line: marks to one side in a row of pixels.
@@ -12,96 +13,91 @@ type run struct {
 	below  bool // whether the pixels are too dark
 }
 
-// Marks of a run are at most runGap apart, and at least runMarks; a line is at most lineHeight high.
+// Marks of a run are at most runGap apart, at least runMarks, and runShare of its pixels. A line is at most lineHeight high, at least
+// lineLong times as long, and shortest pixels; next to it there is at most lineBeside of what is marked in a row of it.
 const (
 	runGap     = 8
 	runMarks   = 6
+	runShare   = 2.0 / 3
 	lineHeight = 6
+	lineLong   = 3
+	shortest   = 10
+	lineBeside = 0.5
 )
 
-// lines returns lines and takes their marks away.
-func (d *Detector) lines(a, c, b *picture) []candidate {
-	m := d.marks
-	var done, open []run
-	for y := range m.Height {
-		var here []run
-		if d.marked[y/cellHeight] != 0 {
-			here = runs(m.Row(y), y)
-		}
-		var next []run
-		for _, r := range here {
-			best := -1
-			for i, o := range open {
-				overlap := min(o.box.Max.X, r.box.Max.X) - max(o.box.Min.X, r.box.Min.X)
-				if o.below == r.below && 2*overlap >= max(o.box.Dx(), r.box.Dx()) {
-					best = i
-					break
-				}
-			}
-			if best >= 0 {
-				o := open[best]
-				r.box, r.n, r.sum = r.box.Union(o.box), r.n+o.n, r.sum+o.sum
-				open = append(open[:best], open[best+1:]...)
-			}
-			next = append(next, r)
-		}
-		done = append(done, open...)
-		open = next
-	}
-	done = append(done, open...)
-	var list []candidate
-	for _, r := range done {
+// lines returns lines, and takes their marks away.
+func (d *Detector) lines(a, c, b *picture) (list []candidate) {
+	for _, r := range d.stacks() {
 		w, h := r.box.Dx(), r.box.Dy()
-		if h > lineHeight || w < 3*h || w < 10 {
+		if h > lineHeight || w < lineLong*h || w < shortest || d.enters(r.box, true) {
 			continue
 		}
-		side := func(y0 int) int {
-			sum := 0
-			for y := max(y0, 0); y < min(y0+2, m.Height); y++ {
-				for _, v := range m.Row(y)[r.box.Min.X:r.box.Max.X] {
-					sum += max(int(v), -int(v))
-				}
-			}
-			return sum / 2
-		}
-		beside := max(side(r.box.Min.Y-2), side(r.box.Max.Y))
-		ratio := float64(beside) / (float64(r.sum) / float64(h))
-		if ratio > 0.5 {
-			continue
-		}
-		if d.enters(r.box, 1) {
+		beside := float64(max(d.weigh(r.box, r.box.Min.Y-2), d.weigh(r.box, r.box.Max.Y))*h) / float64(2*r.sum)
+		if beside > lineBeside {
 			continue
 		}
 		p := component{box: r.box, pixels: r.n, weight: r.sum}
-		d.compare(a, c, b, &p)
 		unknown := 0.0
-		if p.off == 1 && p.unlike == 1 {
+		if d.compare(a, c, b, &p); p.off == 1 && p.unlike == 1 {
 			p.off, unknown = 0, 1
 		}
-		k := candidate{kind: Dropout, box: r.box, weight: r.sum, sort: lineSort}
-		k.measures = []float64{math.Log(float64(w)), float64(r.n) / float64(w*h), math.Log(float64(r.sum) / float64(r.n)), ratio, 1, min(p.off, 1), unknown}
-		if d.settle(a, c, b, &k, 4, &p); !k.hopeless {
+		k := candidate{kind: Dropout, sort: lineSort, box: r.box, weight: r.sum, measures: []float64{
+			math.Log(float64(w)), float64(r.n) / float64(w*h), math.Log(float64(r.sum) / float64(r.n)), beside, 1, min(p.off, 1), unknown,
+		}}
+		if d.settle(a, c, b, &k, 4); !k.hopeless {
 			d.extend(a, c, b, &p)
 			k.extent = p.box
 		}
 		list = append(list, k)
 	}
 	for _, k := range list {
-		if k.hopeless {
-			continue
-		}
-		for y := k.box.Min.Y; y < k.box.Max.Y; y++ {
-			clear(m.Row(y)[k.box.Min.X:k.box.Max.X])
+		if !k.hopeless {
+			d.unmark(k.box)
 		}
 	}
 	return list
+}
+
+// weigh returns the sum of the marks below or above box, in two rows from y on.
+func (d *Detector) weigh(box image.Rectangle, y int) (sum int) {
+	for y, end := max(y, 0), min(y+2, d.marks.Height); y < end; y++ {
+		for _, v := range d.marks.Row(y)[box.Min.X:box.Max.X] {
+			sum += max(int(v), -int(v))
+		}
+	}
+	return sum
+}
+
+// stacks returns the runs of all rows, those on top of each other joined.
+func (d *Detector) stacks() (done []run) {
+	var open []run
+	for y := range d.marks.Height {
+		var next []run
+		if d.marked[y/cellHeight] != 0 {
+			next = runs(d.marks.Row(y), y)
+		}
+		for i := range next {
+			r := &next[i]
+			k := slices.IndexFunc(open, func(o run) bool {
+				overlap := min(o.box.Max.X, r.box.Max.X) - max(o.box.Min.X, r.box.Min.X)
+				return o.below == r.below && 2*overlap >= max(o.box.Dx(), r.box.Dx())
+			})
+			if k >= 0 {
+				r.box, r.n, r.sum = r.box.Union(open[k].box), r.n+open[k].n, r.sum+open[k].sum
+				open = slices.Delete(open, k, k+1)
+			}
+		}
+		done = append(done, open...)
+		open = next
+	}
+	return append(done, open...)
 }
 
 // runs returns the runs of a row.
 func runs(row []int8, y int) (list []run) {
 	var r run
 	end := func() {
-		if r.n >= runMarks && 3*r.n >= 2*r.box.Dx() {
+		if r.n >= runMarks && float64(r.n) >= runShare*float64(r.box.Dx()) {
 			list = append(list, r)
 		}
 		r = run{}

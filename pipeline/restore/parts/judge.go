@@ -39,10 +39,10 @@ func (d *Detector) judge(a, c, b *picture) (s sight) {
 	s.number = d.count - 2
 	s.stir = make([]uint16, columns*rows)
 	d.now = s.stir
-	outside := make([]int, columns*rows)
+	strays := make([]int, columns*rows)
 	d.workers.Rows(rows, func(r0, r1 int) {
 		for r := r0; r < r1; r++ {
-			counts := outside[r*columns : (r+1)*columns]
+			counts := strays[r*columns : (r+1)*columns]
 			y1 := min((r+1)*cellHeight, c.Height)
 			for y := r * cellHeight; y < y1; y++ {
 				if d.marked[r] > 0 {
@@ -70,7 +70,7 @@ func (d *Detector) judge(a, c, b *picture) (s sight) {
 	for _, n := range d.marked {
 		total += n
 	}
-	shifted := d.jitter(a, c, b, outside)
+	shifted := d.jitter(a, c, b, strays)
 	if shifted != nil {
 		s.areas = append(s.areas, *shifted)
 	}
@@ -139,11 +139,21 @@ func countOutside(counts []int, a, c, b []uint8) {
 // mark marks the pixels of a cell that lie outside along v, and returns their number and the sum of their steps. A mark is by how
 // much, at most 127, above or below.
 func (d *Detector) mark(a, c, b *picture, x0, y0 int, v vector) (n, sum int) {
-	for y := y0; y < min(y0+cellHeight, c.Height); y++ {
-		to := d.marks.Row(y)
-		for x := x0; x < min(x0+cellWidth, c.Width); x++ {
-			if out := excess(a, c, b, x, y, v); out != 0 {
-				to[x] = int8(min(max(out, -127), 127))
+	left, right := max(x0, v.x, -v.x), min(x0+cellWidth, c.Width-max(v.x, -v.x))
+	top, bottom := max(y0, v.y, -v.y), min(y0+cellHeight, c.Height-max(v.y, -v.y))
+	if left >= right {
+		return 0, 0
+	}
+	for y := top; y < bottom; y++ {
+		to, row := d.marks.Row(y)[left:right], c.Row(y)[left:right]
+		before, after := a.Row(y - v.y)[left-v.x:right-v.x], b.Row(y + v.y)[left+v.x:right+v.x]
+		for i := 0; i < len(row) && i < len(before) && i < len(after) && i < len(to); i++ {
+			w, p, q := int(row[i]), int(before[i]), int(after[i])
+			if w-max(p, q) <= step && min(p, q)-w <= step {
+				continue
+			}
+			if out := outside(a, b, left+i, y, w, v); out != 0 {
+				to[i] = int8(min(max(out, -127), 127))
 				n++
 				sum += max(out, -out)
 			}
@@ -152,19 +162,18 @@ func (d *Detector) mark(a, c, b *picture, x0, y0 int, v vector) (n, sum int) {
 	return n, sum
 }
 
-// excess returns by how much a pixel lies outside the range of those around it along v, 0 if by less than the step.
+// excess returns by how much a pixel of c lies outside the range of those around it along v, 0 if by less than the step.
 func excess(a, c, b *picture, x, y int, v vector) int {
-	xa, ya, xb, yb := x-v.x, y-v.y, x+v.x, y+v.y
-	if min(xa, ya, xb, yb) < 0 || max(xa, xb) >= c.Width || max(ya, yb) >= c.Height {
+	if xa, ya, xb, yb := x-v.x, y-v.y, x+v.x, y+v.y; min(xa, ya, xb, yb) < 0 || max(xa, xb) >= c.Width || max(ya, yb) >= c.Height {
 		return 0
 	}
-	w := int(c.Row(y)[x])
-	p, q := int(a.Row(ya)[xa]), int(b.Row(yb)[xb])
-	if w-max(p, q) <= step && min(p, q)-w <= step {
-		return 0
-	}
-	la, ha := surround(a.Image, xa, ya)
-	lb, hb := surround(b.Image, xb, yb)
+	return outside(a, b, x, y, int(c.Row(y)[x]), v)
+}
+
+// outside returns the same of a level w at x, y.
+func outside(a, b *picture, x, y, w int, v vector) int {
+	la, ha := surround(a.Image, x-v.x, y-v.y)
+	lb, hb := surround(b.Image, x+v.x, y+v.y)
 	if out := w - max(ha, hb); out > step {
 		return out
 	}

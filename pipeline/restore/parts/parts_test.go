@@ -82,6 +82,43 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// Damage that comes again every eighth picture at the same place is found each time.
+func TestOften(t *testing.T) {
+	found := find(func(n int, m frame.Image[uint8]) {
+		if n%8 == 3 {
+			paint(m, image.Rect(200, 40, 207, 47), inverted)
+		}
+	})
+	if len(found) != 3 {
+		t.Errorf("found %v", found)
+	}
+	for i, f := range found {
+		if f.Number != 3+8*i || f.Kind != Dirt {
+			t.Errorf("found %v", f)
+		}
+	}
+}
+
+// Of several unlike blocks in a row, most are found.
+func TestRowOfBlocks(t *testing.T) {
+	box := image.Rect(64, 96, 192, 112)
+	found := find(func(n int, m frame.Image[uint8]) {
+		if n == spoilt {
+			paint(m, box, func(x, _ int, was uint8) uint8 { return was + uint8(40+x/16*8) })
+		}
+	})
+	covered := 0
+	for _, f := range found {
+		if f.Number != spoilt || f.Kind != Block || !f.Box.In(box) {
+			t.Errorf("found %v", f)
+		}
+		covered += f.Box.Dx()
+	}
+	if covered < 96 {
+		t.Errorf("found %v", found)
+	}
+}
+
 // A line is found as far as it goes, where it is faint, too.
 func TestFaintLines(t *testing.T) {
 	found := find(func(n int, m frame.Image[uint8]) {
@@ -113,6 +150,15 @@ func TestSound(t *testing.T) {
 		},
 		"another scene": func(n int, m frame.Image[uint8]) {
 			paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return v ^ uint8(n/spoilt*255) })
+		},
+		"flicker": func(n int, m frame.Image[uint8]) {
+			paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return uint8(int(v) * (90 + n*7%13) / 110) })
+		},
+		"snow": func(_ int, m frame.Image[uint8]) {
+			for range 60 {
+				at := image.Pt(random.IntN(width-4), random.IntN(height-4))
+				paint(m, image.Rectangle{at, at.Add(image.Pt(3, 3))}, func(int, int, uint8) uint8 { return 235 })
+			}
 		},
 		"noise": func(_ int, m frame.Image[uint8]) {
 			paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return uint8(min(max(int(v)+random.IntN(25)-12, 0), 255)) })

@@ -51,16 +51,15 @@ func (d *Detector) decide(n int) {
 	var found []candidate
 	for _, c := range s.areas {
 		here, beside := d.stir(seen, n, c.box)
-		like := like(seen, n, c.weight)
 		if c.kind == Jitter {
-			if shakes(c.box, beside, like) {
+			if float64(beside) > unsteady*float64(c.box.Dx()*c.box.Dy()) {
 				continue
 			}
 		} else {
 			if light || c.hopeless || recurs(seen, n, c.box, c.weight) {
 				continue
 			}
-			c.score = score(c.sort, [aroundMeasures]float64{ratio(c.weight, beside), math.Log(like + leastLike), ratio(c.weight, here), busy}, c.measures)
+			c.score = score(c.sort, [aroundMeasures]float64{ratio(c.weight, beside), math.Log(like(seen, n, c.weight) + leastLike), ratio(c.weight, here), busy}, c.measures)
 		}
 		if c.score >= d.least {
 			found = append(found, c)
@@ -88,16 +87,9 @@ func ratio(weight, stirs int) float64 {
 	return math.Log(float64(weight+leastWeighs) / float64(stirs+leastWeighs))
 }
 
-// Rows that seem shifted are of a picture that moves too fast to tell if more than unsteady stirs in each pixel of the same rows
-// around, or if more than crowded areas are as heavy.
-const (
-	unsteady = 3.4
-	crowded  = 3
-)
-
-func shakes(box image.Rectangle, beside int, like float64) bool {
-	return like > crowded || float64(beside) > unsteady*float64(box.Dx()*box.Dy())
-}
+// Rows that seem shifted are of a picture that moves too fast to tell if more than unsteady grey levels stir in each pixel of the same
+// rows around.
+const unsteady = 3.4
 
 // stir returns how much stirs near box in the n-th of the pictures, and in the others.
 func (d *Detector) stir(seen []sight, n int, box image.Rectangle) (here, beside int) {

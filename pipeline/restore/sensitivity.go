@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"retime/pipeline/fault"
-	"retime/pipeline/restore/parts"
 )
 
 // Sensitivity says how sure detection must be of damage.
@@ -23,13 +22,13 @@ type limits struct {
 	// often is the share of the frames around in which damage to whole frames may be seen. More of it is light
 	// or a flicker that belongs to what is shown.
 	often float64
-	parts parts.Limits
+	parts float64 // least score of damage to parts
 }
 
 var sensitivities = map[Sensitivity]limits{
-	Low:    {0.09, 0.1, parts.Limits{Step: 26, Weight: 900, Often: 0.15, Sure: true}},
-	Normal: {0.06, 0.15, parts.Limits{Step: 16, Weight: 440, Often: 0.34, Sure: true}},
-	High:   {0.04, 0.3, parts.Limits{Step: 12, Weight: 200, Often: 0.5}},
+	Low:    {0.09, 0.1, 0.95},
+	Normal: {0.06, 0.15, 0.73},
+	High:   {0.04, 0.3, 0.4},
 }
 
 // limits returns the thresholds of s.

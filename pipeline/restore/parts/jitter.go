@@ -22,6 +22,7 @@ const (
 	oneShift    = 1.5 // pixels
 	furthest    = 14  // pixels
 	holdsOn     = 6   // rows that are not, within a run
+	rowWeight   = 80
 )
 
 // jitter returns the rows of c that are shifted sideways against a and b, nil for none.
@@ -81,8 +82,8 @@ func (d *Detector) jitter(a, c, b *picture, outside []int) *candidate {
 	if best < shiftedRows || scattered(shifts[first:last+1]) < scatter {
 		return nil
 	}
-	weight := d.limits.Weight * best / shiftedRows
-	return &candidate{kind: Jitter, box: image.Rect(0, first, c.Width, last+1), weight: 3 * weight}
+	box := image.Rect(0, first, c.Width, last+1)
+	return &candidate{kind: Jitter, box: box, extent: box, weight: rowWeight * best, score: 1 - 1/(1+float64(best)/4)}
 }
 
 // shift is how far a row is shifted.

@@ -2,7 +2,6 @@ package parts
 
 import (
 	"image"
-	"slices"
 
 	"retime/frame"
 )
@@ -12,14 +11,20 @@ func grid(m frame.Image[uint8]) (columns, rows int) {
 	return (m.Width + cellWidth - 1) / cellWidth, (m.Height + cellHeight - 1) / cellHeight
 }
 
+// step is by how many grey levels a pixel must lie outside its neighbours' range to count, and leastWeight the sum of such steps of a speck.
+const (
+	step        = 16
+	leastWeight = 140
+)
+
 // suspicious is how many pixels of a cell must lie outside for a second look.
-const suspicious = 5
+const suspicious = 3
 
 // mostAreas is how many areas of a picture are looked at; a picture with more of them, or in which more than mostMarked
 // of the pixels count, shows something else.
 const (
-	mostAreas  = 48
-	mostMarked = 0.1
+	mostAreas  = 200
+	mostMarked = 0.15
 )
 
 // judge returns what is seen in c, between a and b.
@@ -27,18 +32,25 @@ func (d *Detector) judge(a, c, b *picture) (s sight) {
 	columns, rows := grid(c.Image)
 	if d.vectors == nil {
 		d.vectors = make([]vector, columns*rows)
-		d.marks = frame.NewImage[uint8](c.Width, c.Height)
+		d.marks = frame.NewImage[int8](c.Width, c.Height)
+		d.marked = make([]int, rows)
 	}
-	outside := make([]int, columns*rows)
-	marked := make([]int, rows)
+	c = lit(a, c, b)
+	s.number = d.count - 2
+	s.stir = make([]uint16, columns*rows)
+	d.now = s.stir
+	strays := make([]int, columns*rows)
 	d.workers.Rows(rows, func(r0, r1 int) {
 		for r := r0; r < r1; r++ {
-			counts := outside[r*columns : (r+1)*columns]
+			counts := strays[r*columns : (r+1)*columns]
 			y1 := min((r+1)*cellHeight, c.Height)
 			for y := r * cellHeight; y < y1; y++ {
-				clear(d.marks.Row(y))
-				countOutside(counts, a.Row(y), c.Row(y), b.Row(y), d.limits.Step)
+				if d.marked[r] > 0 {
+					clear(d.marks.Row(y))
+				}
+				countOutside(counts, a.Row(y), c.Row(y), b.Row(y))
 			}
+			d.marked[r] = 0
 			vectors := d.vectors[r*columns : (r+1)*columns]
 			left := vector{}
 			for i, n := range counts {
@@ -47,63 +59,69 @@ func (d *Detector) judge(a, c, b *picture) (s sight) {
 					continue
 				}
 				v := search(a.Image, b.Image, i*cellWidth, r*cellHeight, left, vectors[i])
-				if vectors[i], left = v, v; v.known {
-					marked[r] += d.mark(a, c, b, i*cellWidth, r*cellHeight, v)
-				}
+				vectors[i], left = v, v
+				n, sum := d.mark(a, c, b, i*cellWidth, r*cellHeight, v)
+				d.marked[r] += n
+				s.stir[r*columns+i] = uint16(sum)
 			}
 		}
 	})
 	total := 0
-	for _, n := range marked {
+	for _, n := range d.marked {
 		total += n
 	}
-	shifted := d.jitter(a, c, b, outside)
+	shifted := d.jitter(a, c, b, strays)
 	if shifted != nil {
 		s.areas = append(s.areas, *shifted)
 	}
-	if total == 0 {
+	if total == 0 || float64(total) > mostMarked*float64(c.Width*c.Height) {
 		return s
 	}
-	if float64(total) > mostMarked*float64(c.Width*c.Height) {
-		s.many = shifted == nil
-		return s
-	}
+	s.areas = append(s.areas, d.lines(a, c, b)...)
+	s.areas = append(s.areas, d.blocks(a, c, b)...)
+	s.areas = append(s.areas, d.specks(a, c, b)...)
+	return s
+}
+
+// specks returns the groups of marks that are left.
+func (d *Detector) specks(a, c, b *picture) []candidate {
 	list := d.components()
-	if shifted != nil {
-		list = slices.DeleteFunc(list, func(p component) bool { return p.box.Overlaps(shifted.box) })
-	}
 	if len(list) > mostAreas {
-		s.many = shifted == nil
-		return s
+		return nil
 	}
-	kept, doubts := list[:0], 0
-	for _, p := range list {
-		d.measure(a, c, b, &p)
-		switch {
-		case p.off > loosely || p.unlike > loosely:
-			doubts++
-		default:
-			if isLine(p.box) {
-				d.extend(a, c, b, &p)
-			}
-			kept = append(kept, p)
+	var areas []candidate
+	for i := range list {
+		p := &list[i]
+		if d.compare(a, c, b, p); p.off > loosely || p.unlike > loosely || d.enters(p.box, false) {
+			continue
+		}
+		if k := classify(p, c.Width); k.kind != "" {
+			d.settle(a, c, b, &k, 4)
+			areas = append(areas, k)
 		}
 	}
-	// Where motion explains little of the picture, all the more must be sure.
-	proof := usualProof
-	switch {
-	case doubts > 2+len(kept):
-		proof = strictProof
-	case d.limits.Sure:
-		proof = sureProof
+	return areas
+}
+
+// edge is how near, in pixels, the picture's sides are to what may just have entered it.
+const edge = 8
+
+// enters reports whether an area may be content that enters the picture or leaves it. A line does not at its ends.
+func (d *Detector) enters(box image.Rectangle, line bool) bool {
+	mid := box.Min.Add(box.Max).Div(2)
+	v := d.at(mid.X, mid.Y)
+	if v.x == 0 && v.y == 0 {
+		return false
 	}
-	s.areas = append(s.areas, classify(kept, c.Width, proof)...)
-	return s
+	if !line && (box.Min.X < edge || box.Max.X > d.marks.Width-edge) {
+		return true
+	}
+	return v.y != 0 && (box.Min.Y < edge || box.Max.Y > d.marks.Height-edge)
 }
 
 // countOutside adds to each cell's count the pixels of a row that lie outside the range of those before and after by
 // more than step.
-func countOutside(counts []int, a, c, b []uint8, step int) {
+func countOutside(counts []int, a, c, b []uint8) {
 	for i := range counts {
 		x0, x1 := i*cellWidth, min((i+1)*cellWidth, len(c))
 		ra, rc, rb := a[x0:x1], c[x0:x1], b[x0:x1]
@@ -118,30 +136,51 @@ func countOutside(counts []int, a, c, b []uint8, step int) {
 	}
 }
 
-// mark marks the pixels of a cell that lie outside along v, and returns their number. A mark is by how much.
-func (d *Detector) mark(a, c, b *picture, x0, y0 int, v vector) (n int) {
-	step := d.limits.Step
-	for y := y0; y < min(y0+cellHeight, c.Height); y++ {
-		to, row := d.marks.Row(y), c.Row(y)
-		for x := x0; x < min(x0+cellWidth, c.Width); x++ {
-			xa, ya, xb, yb := x-v.x, y-v.y, x+v.x, y+v.y
-			if min(xa, ya, xb, yb) < 0 || max(xa, xb) >= c.Width || max(ya, yb) >= c.Height {
-				continue
-			}
-			w := int(row[x])
-			p, q := int(a.Row(ya)[xa]), int(b.Row(yb)[xb])
+// mark marks the pixels of a cell that lie outside along v, and returns their number and the sum of their steps. A mark is by how
+// much, at most 127, above or below.
+func (d *Detector) mark(a, c, b *picture, x0, y0 int, v vector) (n, sum int) {
+	left, right := max(x0, v.x, -v.x), min(x0+cellWidth, c.Width-max(v.x, -v.x))
+	top, bottom := max(y0, v.y, -v.y), min(y0+cellHeight, c.Height-max(v.y, -v.y))
+	if left >= right {
+		return 0, 0
+	}
+	for y := top; y < bottom; y++ {
+		to, row := d.marks.Row(y)[left:right], c.Row(y)[left:right]
+		before, after := a.Row(y - v.y)[left-v.x:right-v.x], b.Row(y + v.y)[left+v.x:right+v.x]
+		for i := 0; i < len(row) && i < len(before) && i < len(after) && i < len(to); i++ {
+			w, p, q := int(row[i]), int(before[i]), int(after[i])
 			if w-max(p, q) <= step && min(p, q)-w <= step {
 				continue
 			}
-			la, ha := surround(a.Image, xa, ya)
-			lb, hb := surround(b.Image, xb, yb)
-			if out := max(w-max(ha, hb), min(la, lb)-w); out > step {
-				to[x] = uint8(min(out, 255))
+			if out := outside(a, b, left+i, y, w, v); out != 0 {
+				to[i] = int8(min(max(out, -127), 127))
 				n++
+				sum += max(out, -out)
 			}
 		}
 	}
-	return n
+	return n, sum
+}
+
+// excess returns by how much a pixel of c lies outside the range of those around it along v, 0 if by less than the step.
+func excess(a, c, b *picture, x, y int, v vector) int {
+	if xa, ya, xb, yb := x-v.x, y-v.y, x+v.x, y+v.y; min(xa, ya, xb, yb) < 0 || max(xa, xb) >= c.Width || max(ya, yb) >= c.Height {
+		return 0
+	}
+	return outside(a, b, x, y, int(c.Row(y)[x]), v)
+}
+
+// outside returns the same of a level w at x, y.
+func outside(a, b *picture, x, y, w int, v vector) int {
+	la, ha := surround(a.Image, x-v.x, y-v.y)
+	lb, hb := surround(b.Image, x+v.x, y+v.y)
+	if out := w - max(ha, hb); out > step {
+		return out
+	}
+	if out := w - min(la, lb); out < -step {
+		return out
+	}
+	return 0
 }
 
 // surround returns the range of the pixels at and next to x, y.
@@ -161,8 +200,8 @@ type component struct {
 	pixels int
 	weight int
 	// unlike is how much the neighbours differ from each other there, off how far the pixels around lie outside, both as
-	// shares of how far the area lies outside; share is what elsewhere returns, 1 for lines across.
-	unlike, off, share float64
+	// shares of how far the area lies outside.
+	unlike, off float64
 	// straight is how much of the box's sides is marked, of the least marked one.
 	straight float64
 }
@@ -177,15 +216,15 @@ const (
 func (d *Detector) components() (list []component) {
 	m := d.marks
 	for y := range m.Height {
-		row := m.Row(y)
-		for x := frame.LeadingZeros(row); x < len(row); {
-			if row[x] != 0 {
-				if p := d.fill(x, y); p.weight >= d.limits.Weight {
+		if d.marked[y/cellHeight] == 0 {
+			continue
+		}
+		for x, v := range m.Row(y) {
+			if v != 0 {
+				if p := d.fill(x, y); p.weight >= leastWeight {
 					list = append(list, p)
 				}
 			}
-			x++
-			x += frame.LeadingZeros(row[x:])
 		}
 	}
 	return list
@@ -197,7 +236,8 @@ func (d *Detector) fill(x, y int) (p component) {
 	take := func(x, y int) {
 		p.box = p.box.Union(image.Rect(x, y, x+1, y+1))
 		p.pixels++
-		p.weight += int(m.Row(y)[x])
+		v := int(m.Row(y)[x])
+		p.weight += max(v, -v)
 		m.Row(y)[x] = 0
 		d.stack = append(d.stack, image.Pt(x, y))
 	}
@@ -253,16 +293,8 @@ func straightness(marked []image.Point, box image.Rectangle) float64 {
 // motion explains nothing.
 const (
 	ring    = 6
-	loosely = 0.5
+	loosely = 0.3
 )
-
-// measure sets what tells damage from content of which motion is not found.
-func (d *Detector) measure(a, c, b *picture, p *component) {
-	d.compare(a, c, b, p)
-	if p.box.Dx() <= c.Width/4 && p.off <= loosely && p.unlike <= loosely {
-		p.share = d.elsewhere(a, c, b, p)
-	}
-}
 
 // compare compares an area and those around it with the neighbours along the motion.
 func (d *Detector) compare(a, c, b *picture, p *component) {
@@ -289,12 +321,12 @@ func (d *Detector) compare(a, c, b *picture, p *component) {
 			}
 		}
 	}
-	if p.share = 1; inside == 0 || outside == 0 || 3*unknown > inside+outside {
+	if inside == 0 || outside == 0 || 3*unknown > inside+outside {
 		p.unlike, p.off = 1, 1
 		return
 	}
-	step := float64(p.weight) / float64(p.pixels)
-	p.unlike, p.off = float64(unlike)/float64(inside)/step, float64(off)/float64(outside)/step
+	mean := float64(p.weight) / float64(p.pixels)
+	p.unlike, p.off = float64(unlike)/float64(inside)/mean, float64(off)/float64(outside)/mean
 }
 
 // far is how far away, in pixels, an area is looked for before and after.
@@ -302,18 +334,18 @@ const far = 24
 
 // elsewhere returns how little an area differs from the place most like it in a and b, as a share of how much it
 // differs from where the motion leads. Content that moves is found elsewhere.
-func (d *Detector) elsewhere(a, c, b *picture, p *component) float64 {
+func (d *Detector) elsewhere(a, c, b *picture, area image.Rectangle) float64 {
 	columns, _ := grid(c.Image)
-	mid := p.box.Min.Add(p.box.Max).Div(2)
+	mid := area.Min.Add(area.Max).Div(2)
 	v := d.vectors[mid.Y/cellHeight*columns+mid.X/cellWidth]
-	box := p.box.Inset(-2).Intersect(image.Rect(0, 0, c.Width, c.Height))
-	step := 1
-	for box.Dx()*box.Dy() > 256*step*step {
-		step++
+	box := area.Inset(-2).Intersect(image.Rect(0, 0, c.Width, c.Height))
+	skip := 1
+	for box.Dx()*box.Dy() > 256*skip*skip {
+		skip++
 	}
 	at := func(m *picture, dx, dy, limit int) int {
 		sum := 0
-		for y := box.Min.Y; y < box.Max.Y; y += step {
+		for y := box.Min.Y; y < box.Max.Y; y += skip {
 			if y+dy < 0 || y+dy >= m.Height {
 				return 1 << 30
 			}
@@ -321,7 +353,7 @@ func (d *Detector) elsewhere(a, c, b *picture, p *component) float64 {
 				return 1 << 30
 			}
 			rc, rm := c.Row(y)[box.Min.X:box.Max.X], m.Row(y + dy)[box.Min.X+dx:box.Max.X+dx]
-			for x := 0; x < len(rc) && x < len(rm); x += step {
+			for x := 0; x < len(rc) && x < len(rm); x += skip {
 				w := int(rc[x]) - int(rm[x])
 				if w < 0 {
 					w = -w

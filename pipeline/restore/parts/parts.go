@@ -3,10 +3,13 @@
 //
 // A first pass asks of every pixel whether it lies outside the range of the pixels at the same place before
 // and after. Where several do, motion is searched for between the picture before and the one after, which
-// the damage does not touch; a pixel counts if it lies outside the range of the nine on either side to which
+// the damage does not touch; a pixel is marked if it lies outside the range of the nine on either side to which
 // the motion leads (as in SROD: M. K. Nadenau, S. K. Mitra, "Blotch and scratch detection in image
-// sequences based on rank ordered differences", 1997). What is left is content if it is found
-// elsewhere nearby before or after, or if the like comes again and again.
+// sequences based on rank ordered differences", 1997). Marks make lines, blocks on a grid of 8 pixels, and specks.
+//
+// Content of which motion is not found makes marks as well, but in the pictures around, too. So each candidate is
+// compared with the marks near it there, with how many candidates there are, and with what is elsewhere in the
+// neighbours; all measures together give its score.
 package parts
 
 import (
@@ -36,28 +39,19 @@ type Area struct {
 	Pieces []image.Rectangle // of the area, which lie apart; all of them are in Box
 }
 
-// Limits say how much must be wrong for a finding.
-type Limits struct {
-	// Step is by how many grey levels of 8 bits a pixel must lie outside its neighbours' range.
-	Step int
-	// Weight is the sum of such steps of an area.
-	Weight int
-	// Sure is whether only that counts of which all measures speak plainly.
-	Sure bool
-	// Often is the share of the pictures around in which the like may be seen.
-	Often float64
-}
-
 // Detector finds damage to parts of pictures that come in order.
 type Detector struct {
-	limits  Limits
+	least   float64 // score of a finding
 	workers frame.Workers
 	window  []*picture // the last ones, at most three
 	count   int
 	vectors []vector // of the cells, between the last two pictures judged
-	marks   frame.Image[uint8]
+	marks   frame.Image[int8]
+	marked  []int // by row of cells, how many pixels are marked
 	stack   []image.Point
-	seen    []sight // by the number of the picture
+	seen    []sight  // of the last pictures, the newest last
+	now     []uint16 // what stirs in the picture that is judged
+	found   []Area
 }
 
 // picture is one of the window.
@@ -68,20 +62,28 @@ type picture struct {
 
 // sight is what was seen in a picture.
 type sight struct {
-	areas []candidate
-	many  bool // too much to be looked at
+	number int
+	areas  []candidate
+	stir   []uint16 // by cell, the sum of the steps by which pixels lie outside
 }
 
 // candidate is an area that may be damage.
 type candidate struct {
-	kind   Kind
-	box    image.Rectangle
-	pieces []image.Rectangle // more than one, or nil for all of the box
-	weight int
+	kind     Kind
+	sort     sort
+	box      image.Rectangle
+	extent   image.Rectangle   // how far it goes on where it is faint
+	pieces   []image.Rectangle // more than one, or nil for all of the box
+	weight   int               // the sum of the steps by which its pixels lie outside
+	measures []float64         // of its own
+	score    float64
+	hopeless bool // whether it cannot score enough
 }
 
-// New returns a detector.
-func New(l Limits, workers frame.Workers) *Detector { return &Detector{limits: l, workers: workers} }
+// New returns a detector of damage whose score is least or more.
+func New(least float64, workers frame.Workers) *Detector {
+	return &Detector{least: least, workers: workers}
+}
 
 // Add takes the luma of the next picture, which must not change after that. All have one size.
 func (d *Detector) Add(luma frame.Image[uint8]) {
@@ -93,12 +95,11 @@ func (d *Detector) Add(luma frame.Image[uint8]) {
 	})
 	d.window = append(d.window, p)
 	d.count++
-	d.seen = append(d.seen, sight{})
 	if len(d.window) < 3 {
 		return
 	}
 	if luma.Width >= 4*cellWidth && luma.Height >= 4*cellHeight {
-		d.seen[d.count-2] = d.judge(d.window[0], d.window[1], d.window[2])
+		d.see(d.judge(d.window[0], d.window[1], d.window[2]))
 	}
 	d.window = append(d.window[:0], d.window[1:]...)
 }
@@ -114,54 +115,4 @@ func roughness(a, b []uint8) int32 {
 		sum += v
 	}
 	return sum
-}
-
-// Around is how many pictures on either side of one are asked whether they show the like, and near how far away,
-// in pixels, it may lie there.
-const (
-	around = 12
-	near   = 24
-)
-
-// Find returns all damage, in the order of pictures.
-func (d *Detector) Find() (found []Area) {
-	for n, s := range d.seen {
-		if s.many {
-			continue
-		}
-		for _, c := range s.areas {
-			if d.usual(n, c) {
-				continue
-			}
-			found = append(found, Area{n, c.kind, 1 - 1/(1+float64(c.weight)/float64(d.limits.Weight)), c.box, c.all()})
-		}
-	}
-	return found
-}
-
-// usual reports whether areas like c are seen in the pictures around n: at the same place, or so many anywhere
-// that they belong to what is shown.
-func (d *Detector) usual(n int, c candidate) bool {
-	here, anywhere, asked := 0, 0, 0
-	for k := max(n-around, 0); k <= min(n+around, len(d.seen)-1); k++ {
-		if k == n {
-			continue
-		}
-		asked++
-		at, some := false, d.seen[k].many
-		for _, o := range d.seen[k].areas {
-			if 2*o.weight < c.weight {
-				continue
-			}
-			some = true
-			at = at || o.box.Overlaps(c.box.Inset(-near))
-		}
-		if at {
-			here++
-		}
-		if some {
-			anywhere++
-		}
-	}
-	return float64(anywhere) > d.limits.Often*float64(asked) || here >= 2
 }

@@ -16,12 +16,12 @@ const (
 	spoilt        = 11
 )
 
-// limits are those of restore.Normal.
-var limits = Limits{Step: 16, Weight: 440, Often: 0.34, Sure: true}
+// least is the score of restore.Normal.
+const least = 0.73
 
 // find returns what is found in pictures of the scene that change alters.
 func find(change func(n int, m frame.Image[uint8])) []Area {
-	d := New(limits, frame.Workers{N: 2})
+	d := New(least, frame.Workers{N: 2})
 	for n := range pictures {
 		m := frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(n)/24).Y}
 		change(n, m)
@@ -83,35 +83,40 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Lines that lie close together are one find, whose pieces leave out what is sound between them.
-func TestPieces(t *testing.T) {
-	lines := []image.Rectangle{image.Rect(40, 40, 90, 42), image.Rect(70, 50, 120, 52), image.Rect(100, 60, 150, 62)}
+// Damage that comes again every eighth picture at the same place is found each time.
+func TestOften(t *testing.T) {
 	found := find(func(n int, m frame.Image[uint8]) {
-		if n == spoilt {
-			for _, b := range lines {
-				paint(m, b, inverted)
-			}
+		if n%8 == 3 {
+			paint(m, image.Rect(200, 40, 207, 47), inverted)
 		}
 	})
-	if len(found) != 1 || found[0].Kind != Dropout || len(found[0].Pieces) != len(lines) {
-		t.Fatalf("found %v", found)
+	if len(found) != 3 {
+		t.Errorf("found %v", found)
 	}
-	for i, p := range found[0].Pieces {
-		if !p.In(found[0].Box) || !p.Overlaps(lines[i]) || p.Dy() > 6 {
-			t.Errorf("piece %v, want about %v", p, lines[i])
+	for i, f := range found {
+		if f.Number != 3+8*i || f.Kind != Dirt {
+			t.Errorf("found %v", f)
 		}
 	}
 }
 
-// One box replaces two if it is no dearer.
-func TestJoin(t *testing.T) {
-	apart := []image.Rectangle{image.Rect(0, 0, 50, 2), image.Rect(60, 40, 110, 42)}
-	if got := join(slices.Clone(apart)); !slices.Equal(got, apart) {
-		t.Errorf("%v", got)
+// Of several unlike blocks in a row, most are found.
+func TestRowOfBlocks(t *testing.T) {
+	box := image.Rect(64, 96, 192, 112)
+	found := find(func(n int, m frame.Image[uint8]) {
+		if n == spoilt {
+			paint(m, box, func(x, _ int, was uint8) uint8 { return was + uint8(40+x/16*8) })
+		}
+	})
+	covered := 0
+	for _, f := range found {
+		if f.Number != spoilt || f.Kind != Block || !f.Box.In(box) {
+			t.Errorf("found %v", f)
+		}
+		covered += f.Box.Dx()
 	}
-	row := []image.Rectangle{image.Rect(0, 0, 4, 4), image.Rect(24, 0, 28, 4), image.Rect(12, 0, 16, 4)}
-	if got := join(row); !slices.Equal(got, []image.Rectangle{image.Rect(0, 0, 28, 4)}) {
-		t.Errorf("%v", got)
+	if covered < 96 {
+		t.Errorf("found %v", found)
 	}
 }
 
@@ -147,6 +152,15 @@ func TestSound(t *testing.T) {
 		"another scene": func(n int, m frame.Image[uint8]) {
 			paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return v ^ uint8(n/spoilt*255) })
 		},
+		"flicker": func(n int, m frame.Image[uint8]) {
+			paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return uint8(int(v) * (90 + n*7%13) / 110) })
+		},
+		"snow": func(_ int, m frame.Image[uint8]) {
+			for range 60 {
+				at := image.Pt(random.IntN(width-4), random.IntN(height-4))
+				paint(m, image.Rectangle{at, at.Add(image.Pt(3, 3))}, func(int, int, uint8) uint8 { return 235 })
+			}
+		},
 		"noise": func(_ int, m frame.Image[uint8]) {
 			paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return uint8(min(max(int(v)+random.IntN(25)-12, 0), 255)) })
 		},
@@ -160,7 +174,7 @@ func TestSound(t *testing.T) {
 // Pictures too small to compare, and odd ones, are taken.
 func TestSizes(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {17, 5}, {63, 64}, {65, 67}} {
-		d := New(limits, frame.Workers{N: 2})
+		d := New(least, frame.Workers{N: 2})
 		for n := range 4 {
 			m := frame.NewImage[uint8](size[0], size[1])
 			for i := range m.Pix {
@@ -169,5 +183,37 @@ func TestSizes(t *testing.T) {
 			d.Add(m)
 		}
 		d.Find()
+	}
+}
+
+// Lines that lie close together are one find, whose pieces leave out what is sound between them.
+func TestPieces(t *testing.T) {
+	lines := []image.Rectangle{image.Rect(40, 40, 90, 42), image.Rect(70, 50, 120, 52), image.Rect(100, 60, 150, 62)}
+	found := find(func(n int, m frame.Image[uint8]) {
+		if n == spoilt {
+			for _, b := range lines {
+				paint(m, b, inverted)
+			}
+		}
+	})
+	if len(found) != 1 || found[0].Kind != Dropout || len(found[0].Pieces) != len(lines) {
+		t.Fatalf("found %v", found)
+	}
+	for i, p := range found[0].Pieces {
+		if !p.In(found[0].Box) || !p.Overlaps(lines[i]) || p.Dy() > 6 {
+			t.Errorf("piece %v, want about %v", p, lines[i])
+		}
+	}
+}
+
+// One box replaces two if it is no dearer.
+func TestJoin(t *testing.T) {
+	apart := []image.Rectangle{image.Rect(0, 0, 50, 2), image.Rect(60, 40, 110, 42)}
+	if got := join(slices.Clone(apart)); !slices.Equal(got, apart) {
+		t.Errorf("%v", got)
+	}
+	row := []image.Rectangle{image.Rect(0, 0, 4, 4), image.Rect(24, 0, 28, 4), image.Rect(12, 0, 16, 4)}
+	if got := join(row); !slices.Equal(got, []image.Rectangle{image.Rect(0, 0, 28, 4)}) {
+		t.Errorf("%v", got)
 	}
 }

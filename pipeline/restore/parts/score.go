@@ -1,0 +1,39 @@
+package parts
+
+import "math"
+
+// A candidate's score is a logistic function of what is measured of it, with weights that were fitted to damage drawn into ten
+// clips, and to what else is seen there and in the same clips sound, in light that changes, shaken, in snow and in
+// grain.
+
+// sort is a sort of candidate.
+type sort int
+
+const (
+	rowSort sort = iota // shifted rows, which have a score of their own
+	lineSort
+	blockSort
+	speckSort
+)
+
+// aroundMeasures is how many measures compare a candidate with what is around it; see Detector.around. Those of its own come after them.
+const aroundMeasures = 4
+
+var weights = [...][]float64{
+	lineSort:  {0.51, -0.74, -0.8, -0.84, 2.11, 4.84, 0.67, -2.67, 9.37, -0.67, -1.07, -23.3},
+	blockSort: {0.75, -0.17, -1.38, -0.47, -6.1, 10.41, 2.84, 8.05, 0.93, -15.24},
+	speckSort: {1.03, -1.95, -0.7, 0.23, 0.37, -1.08, 0.38, -2.29, 13.34, -0.62, -10},
+}
+
+// score returns how sure it is that a candidate is damage, from 0 to 1.
+func score(s sort, around [aroundMeasures]float64, own []float64) float64 {
+	w := weights[s]
+	sum := w[len(w)-1]
+	for i, v := range around {
+		sum += w[i] * v
+	}
+	for i, v := range own {
+		sum += w[aroundMeasures+i] * v
+	}
+	return 1 / (1 + math.Exp(-sum))
+}

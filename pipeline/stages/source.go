@@ -26,7 +26,7 @@ type Source interface {
 // Sink takes the frames of an output.
 //
 // NewFrame returns a frame of like's format and size with one reference, whose samples the
-// synthesis sets. Another goroutine may call NewFrame while WriteFrame runs.
+// synthesis sets. Several goroutines may call NewFrame at once, also while WriteFrame runs.
 //
 // One goroutine calls WriteFrame for the frames in order. A frame comes from NewFrame or, as it
 // is, from the Source; one of the Source's may come several times. The caller keeps its

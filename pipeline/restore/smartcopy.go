@@ -32,9 +32,14 @@ type smartCopy struct {
 	// pictures of their own.
 	pictures, made []int64
 
-	at      int // index of the source's next packet
-	done    int // frames written
-	result  pipeline.Result
+	result pipeline.Result
+	progressed
+}
+
+// progressed tells how far a smartCopy has come.
+type progressed struct {
+	at      int   // index of the source's next packet
+	done    int   // frames written
 	copied  int64 // packets
 	encoded int64
 }

@@ -202,10 +202,7 @@ type Target struct {
 	method decision.Method // how it is made
 	scene  int
 	frame  *frame.Frame
-	// wait waits until the synthesizer has made the frame, in the order of the starts. finish gets its
-	// error, and fills frame and record, of several frames at once; it is called once.
-	wait   func() error
-	finish func(err error) error
+	completion
 	record Record
 	// confidence describes how far each pixel of the guides' grid can be trusted; empty unless
 	// somebody asks for it.
@@ -227,6 +224,14 @@ type sourceFrame int64
 
 // nothing is the sourceFrame of a frame that is made.
 const nothing sourceFrame = 0
+
+// completion is what is left to do for a frame that was started.
+type completion struct {
+	// wait waits until the synthesizer has made the frame, in the order of the starts. finish gets its
+	// error, and fills the target's frame and record, of several frames at once; it is called once.
+	wait   func() error
+	finish func(err error) error
+}
 
 // there and asItIs are the wait and the finish of a frame that is there.
 func there() error { return nil }

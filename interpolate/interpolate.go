@@ -72,6 +72,9 @@ type Synthesis struct {
 	// CarryOverlays leaves out the search for overlays that lie still over a moving picture, which
 	// then are carried along.
 	CarryOverlays bool
+	// Animation says that the pictures are drawn or rendered: nothing is cross-faded for want of confidence,
+	// and counters show the nearer picture's number.
+	Animation bool
 	// DropRepeats leaves out pictures that repeat the one before, as in animation on twos. Only a
 	// Stream can.
 	DropRepeats bool
@@ -207,7 +210,7 @@ func (o *Options) params() stages.Params {
 			},
 		},
 		SceneThreshold: *s.SceneThreshold, Fallback: stages.Fallback{BlendBelow: *s.BlendBelow, NearestBelow: *s.NearestBelow},
-		DropRepeats: s.DropRepeats, Hooks: stages.Hooks{Log: o.Log},
+		Animation: s.Animation, DropRepeats: s.DropRepeats, Hooks: stages.Hooks{Log: o.Log},
 	}
 }
 

@@ -41,7 +41,7 @@ const (
 	pictures      = 12
 )
 
-// fill draws picture n: things move under a still mark; pictures 6 and 7 are the same, and a scene
+// fill draws picture n: things move under a still mark and a counter; pictures 6 and 7 are the same, and a scene
 // begins with picture 9.
 func fill(f *frame.Frame, n int64) {
 	at := float64(n) / 24
@@ -60,6 +60,9 @@ func fill(f *frame.Frame, n int64) {
 				if i == 0 && x > 80 && x < 100 && row > 50 && row < 60 && (x+row)%4 < 2 {
 					v = 235
 				}
+				if x<<sx >= 4 && x<<sx < 44 && row<<sy >= 36 && row<<sy < 70 {
+					v = counter(x<<sx-18, row<<sy-44, at, i == 0 || f.Format.RGB)
+				}
 				if f.Format.Bytes() == 1 {
 					frame.Samples[uint8](p).Row(row)[x] = v
 				} else {
@@ -68,6 +71,17 @@ func fill(f *frame.Frame, n int64) {
 			}
 		}
 	}
+}
+
+// counter is a sample of a black box with cells of 4 pixels, some of which are white in each picture.
+func counter(x, y int, at float64, luma bool) uint8 {
+	switch n := int(at * 24); {
+	case !luma:
+		return 128
+	case x >= 0 && x < 12 && y >= 0 && y < 16 && (n*37+11)>>(x/4+y/4*3)&1 == 1:
+		return 235
+	}
+	return 16
 }
 
 // clip is the source and the sink of a conversion.
@@ -142,10 +156,14 @@ func (c *trial) converted(t *testing.T, only ...int64) (frames [][]byte, records
 	if o.Synthesis.DropRepeats {
 		repeats = pipeline.RetimeDuplicates
 	}
+	var tune pipeline.Tune
+	if o.Synthesis.Animation {
+		tune = pipeline.Animation
+	}
 	_, err := pipeline.Convert(t.Context(), s, s, at, pipeline.Options{
-		Synthesis: pipeline.Synthesis{Preset: o.Synthesis.Preset, Mode: o.Synthesis.Mode, Duplicates: repeats, BlendBelow: o.Synthesis.BlendBelow},
-		Compute:   pipeline.Compute{Backend: pipeline.CPU, Threads: 2},
-		Hooks:     pipeline.Hooks{Record: func(r pipeline.Record) { records = append(records, r) }},
+		Input: pipeline.Input{Tune: tune}, Synthesis: pipeline.Synthesis{Preset: o.Synthesis.Preset, Mode: o.Synthesis.Mode, Duplicates: repeats, BlendBelow: o.Synthesis.BlendBelow},
+		Compute: pipeline.Compute{Backend: pipeline.CPU, Threads: 2},
+		Hooks:   pipeline.Hooks{Record: func(r pipeline.Record) { records = append(records, r) }},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -197,13 +215,19 @@ func sample(t *testing.T, list []*trial, n int, f func(t *testing.T, c *trial)) 
 // needs no picture but those that it names. Exact.
 func TestClip(t *testing.T) { sample(t, trials(), 12, compare) }
 
-// So are those that are cross-faded where motion cannot be trusted, here all.
+// So are those that are cross-faded where motion cannot be trusted, here all, and those of animation, which are not.
 func TestClipBlends(t *testing.T) {
 	c := &trial{formats[0], interpolate.Options{
 		Format: formats[0], Width: width, Height: height, Rate: big.NewRat(24, 1), Threads: 2,
 		Timing: interpolate.Timing{Rate: big.NewRat(60, 1)}, Synthesis: interpolate.Synthesis{Preset: motion.Fast, Mode: warp.Project, BlendBelow: new(1.)},
 	}}
 	compare(t, c)
+	blended, _ := c.converted(t)
+	c.options.Synthesis.Animation = true
+	compare(t, c)
+	if drawn, _ := c.converted(t); slices.EqualFunc(blended, drawn, bytes.Equal) {
+		t.Error("animation is cross-faded as footage is")
+	}
 }
 
 func compare(t *testing.T, c *trial) {

@@ -19,7 +19,7 @@ import (
 // scene cut, the nearer one. Timestamps before the first frame get the first, those after the
 // last get the last until its Duration is over, and none after that.
 //
-// Of o, Synthesis, Compute and Hooks count, and Input.File for messages. If damage ends source
+// Of o, Synthesis, Compute, Hooks and Input.Tune count, and Input.File for messages. If damage ends source
 // early, Convert returns the report with that error. Errors carry a fault.Kind, but those of
 // source and sink are returned as they are. If ctx is cancelled, the error wraps ctx's, and sink
 // may have got some of the frames.

@@ -48,6 +48,9 @@ enum {
 	RETIME_NEAREST = 3  /* the nearer picture */
 };
 
+/* What the pictures are. Animation is drawn or rendered: nothing is cross-faded, and counters stay whole. */
+enum { RETIME_FOOTAGE = 0, RETIME_ANIMATION = 1 };
+
 /* How samples stand for light. */
 enum { RETIME_SDR = 0, RETIME_PQ = 1, RETIME_HLG = 2 };
 
@@ -93,6 +96,7 @@ typedef struct retime_options {
 
 	int preset; /* RETIME_BALANCED, RETIME_FAST, RETIME_BEST */
 	int mode;   /* RETIME_PROJECT, RETIME_SPLAT, RETIME_BLEND, RETIME_NEAREST */
+	int tune;   /* RETIME_FOOTAGE, RETIME_ANIMATION; drop_repeats takes animation off twos */
 
 	double scene_threshold; /* score from which a scene begins, 0 to 1, above 1 for never; negative for the default */
 	double blend_below;     /* confidence below which a frame is cross-faded where doubtful; negative for the default */

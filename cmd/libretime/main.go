@@ -141,6 +141,9 @@ func optionsOf(c *C.retime_options) (o interpolate.Options, err error) {
 	if s.Mode, err = pick("mode", c.mode, warp.Project, warp.Splat, warp.Blend, warp.Nearest); err != nil {
 		return o, err
 	}
+	if s.Animation, err = pick("tune", c.tune, false, true); err != nil {
+		return o, err
+	}
 	if o.Backend, err = pick("device", c.device, synth.CPU, synth.Auto, synth.CUDA); err != nil {
 		return o, err
 	}

@@ -198,6 +198,7 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *data, VSCore *core, 
 {
 	static const char *const presets[] = {"balanced", "fast", "best", NULL};
 	static const char *const modes[] = {"project", "splat", "blend", "nearest", NULL};
+	static const char *const tunes[] = {"footage", "animation", NULL};
 	enum function function = (enum function)(intptr_t)data;
 	VSNode *node = vsapi->mapGetNode(in, "clip", 0, NULL);
 	const VSVideoInfo *vi = vsapi->getVideoInfo(node);
@@ -224,6 +225,10 @@ static void VS_CC create(const VSMap *in, VSMap *out, void *data, VSCore *core, 
 	}
 	if ((o.preset = word(in, "preset", presets, vsapi)) < 0 || (o.mode = word(in, "mode", modes, vsapi)) < 0) {
 		snprintf(error, sizeof error, "preset is fast, balanced or best; mode is project, splat, blend or nearest");
+		goto fail;
+	}
+	if ((o.tune = word(in, "tune", tunes, vsapi)) < 0) {
+		snprintf(error, sizeof error, "tune is footage or animation");
 		goto fail;
 	}
 	vsapi->getCoreInfo(core, &core_info);
@@ -307,7 +312,7 @@ fail:
 	free(d);
 }
 
-#define HOW "preset:data:opt;mode:data:opt;scene_threshold:float:opt;blend_below:float:opt;nearest_below:float:opt;overlays:int:opt;threads:int:opt;"
+#define HOW "preset:data:opt;mode:data:opt;tune:data:opt;scene_threshold:float:opt;blend_below:float:opt;nearest_below:float:opt;overlays:int:opt;threads:int:opt;"
 
 VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin *plugin, const VSPLUGINAPI *vspapi)
 {

@@ -33,8 +33,9 @@ def interpolate(
     blend_below: float | None = None,
     nearest_below: float | None = None,
     overlays: bool = True,
-    duplicates: str = "keep",
+    duplicates: str | None = None,
     threads: int = 0,
     device: str = "cpu",
+    tune: str = "footage",
 ) -> Iterator[Picture]: ...
 def main() -> None: ...

@@ -13,6 +13,7 @@ _NONE, _END, _MEMORY, _INTERNAL = 1, 2, -2, -3
 _KINDS = ("as shot", "made", "blended", "held", "cut")
 _PRESETS = ("balanced", "fast", "best")
 _MODES = ("project", "splat", "blend", "nearest")
+_TUNES = ("footage", "animation")
 _DEVICES = ("cpu", "auto", "cuda")
 
 
@@ -23,7 +24,7 @@ class _Options(ctypes.Structure):
         + [(n, ctypes.c_int64) for n in ("rate_num", "rate_den", "out_num", "out_den", "slow_num", "slow_den")]
         + [("times", ctypes.POINTER(ctypes.c_int64))]
         + [(n, ctypes.c_int64) for n in ("times_count", "time_num", "time_den")]
-        + [(n, ctypes.c_int) for n in ("preset", "mode")]
+        + [(n, ctypes.c_int) for n in ("preset", "mode", "tune")]
         + [(n, ctypes.c_double) for n in ("scene_threshold", "blend_below", "nearest_below")]
         + [(n, ctypes.c_int) for n in ("carry_overlays", "drop_repeats", "threads", "device")]
     )
@@ -89,7 +90,7 @@ def _fail(code, error):
 
 
 def interpolate(frames, rate_in, rate_out=None, slow=None, preset="balanced", mode="project", scene_threshold=None,
-                blend_below=None, nearest_below=None, overlays=True, duplicates="keep", threads=0, device="cpu"):
+                blend_below=None, nearest_below=None, overlays=True, duplicates=None, threads=0, device="cpu", tune="footage"):
     """Yields a Picture for each frame that the program would make of frames, with the same samples.
 
     frames is an iterable of numpy arrays of one shape and type: height and width, or these and 3
@@ -97,9 +98,9 @@ def interpolate(frames, rate_in, rate_out=None, slow=None, preset="balanced", mo
     made in 16 bits. They are shown at rate_in frames per second. rate_out is the rate of the result,
     by default rate_in, and slow makes it that many times longer. Rates are numbers, fractions or
     strings such as "24000/1001". The other arguments mean what the program's flags mean;
-    overlays=False leaves out the search for things that lie still over a moving picture, and device
-    is "cpu", "cuda" or "auto", where the library was built with kernels. Frames are read as they are
-    needed, and may be changed once the next one is asked for.
+    overlays=False leaves out the search for things that lie still over a moving picture, tune is
+    "footage" or "animation", and device is "cpu", "cuda" or "auto", where the library was built with
+    kernels. Frames are read as they are needed, and may be changed once the next one is asked for.
 
     Raises ValueError for arguments that make no sense, MemoryError and RuntimeError. Threads may run
     an interpolation each; a process that fork has made must not run one."""
@@ -114,7 +115,8 @@ def interpolate(frames, rate_in, rate_out=None, slow=None, preset="balanced", mo
     if slow is not None:
         options.slow_num, options.slow_den = _rate("slow", slow).as_integer_ratio()
     options.preset, options.mode = _choose("preset", preset, _PRESETS), _choose("mode", mode, _MODES)
-    options.drop_repeats = _choose("duplicates", duplicates, ("keep", "retime"))
+    options.tune = _choose("tune", tune, _TUNES)
+    options.drop_repeats = _choose("duplicates", duplicates or ("keep", "retime")[options.tune], ("keep", "retime"))
     options.carry_overlays, options.threads = int(not overlays), threads
     options.device = _choose("device", device, _DEVICES)
     for name, value in (("scene_threshold", scene_threshold), ("blend_below", blend_below), ("nearest_below", nearest_below)):

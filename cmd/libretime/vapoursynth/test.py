@@ -69,6 +69,13 @@ assert wrong == 0, "%d of %d conversions differ" % (wrong, len(chosen))
 name = source("yuv420p", "24")
 assert digest([vspipe, script(name, "24", "Slow(c, 4)"), "-"]) == program(name, "--slow", "4"), "slow motion differs"
 
+# Nothing leads from one picture of noise to the next.
+noise = os.path.join(directory, "noise.mkv")
+subprocess.run(["ffmpeg", "-v", "error", "-i", name, "-vf", "noise=alls=90:allf=t:all_seed=1", "-c:v", "ffv1", noise], check=True)
+tuned = program(noise, "--slow", "2", "--tune", "animation", "--duplicates", "keep")
+assert digest([vspipe, script(noise, "24", "Slow(c, 2, tune='animation')"), "-"]) == tuned, "animation differs"
+assert tuned != program(noise, "--slow", "2"), "animation is made as footage is"
+
 # Whether samples are PQ is told by the first picture, which is not asked for before a frame is.
 bright = os.path.join(directory, "pq.mkv")
 subprocess.run(["ffmpeg", "-v", "error", "-i", name, "-color_trc", "smpte2084", "-c:v", "ffv1", bright], check=True)

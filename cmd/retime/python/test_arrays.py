@@ -37,6 +37,9 @@ for pictures, pixels in ((shot, "gbrp"), (deep, "gbrp16le")):
             for k, (g, w) in enumerate(zip(got, want)):
                 assert g.array.dtype == w.dtype and numpy.array_equal(g.array, w), "%s, %s: frame %d differs" % (pixels, preset, k)
                 assert g.time == k / rate
+tuned, plain = ([p.array for p in retime.interpolate(shot, 24, 48, blend_below=1, tune=t)] for t in ("animation", "footage"))
+assert numpy.array_equal(tuned, program(shot, "gbrp", fps=48, blend_below=1, tune="animation")), "animation differs"
+assert not numpy.array_equal(tuned, plain), "animation is made as footage is"
 kinds = [p.kind for p in retime.interpolate(shot, 24, 48)]
 assert kinds[:2] == ["as shot", "made"] and kinds[11] == "cut" and kinds[-1] == "held", kinds
 

@@ -74,13 +74,13 @@ func (d *Device) MemoryHeld() (taken, used int64) { return d.arena.held() }
 // anything has used any; 0 sets no bound. The context and its kernels come on top.
 func (d *Device) LimitMemory(bytes int64) { d.arena.limit = bytes }
 
-// MemoryLimit returns how many bytes of its memory the device may take: what LimitMemory says, or all
-// there is.
-func (d *Device) MemoryLimit() int64 {
-	if d.arena.limit > 0 {
-		return d.arena.limit
+// FreeMemory returns how many bytes of its memory the device may still take, 0 if it cannot tell.
+func (d *Device) FreeMemory() int64 {
+	free, _, err := d.room()
+	if err != nil {
+		return 0
 	}
-	return d.Info().Memory
+	return max(free, 0)
 }
 
 // room returns how much device memory is left, and of how much.

@@ -168,6 +168,8 @@ func (o *Options) settle() error {
 		return fault.New(fault.Usage, "scene threshold %v: want a number from 0 to 1, above 1 for never", *s.SceneThreshold)
 	case !share(s.BlendBelow) || !share(s.NearestBelow):
 		return fault.New(fault.Usage, "confidences %v and %v: want numbers from 0 to 1", *s.BlendBelow, *s.NearestBelow)
+	case s.Animation && !s.Mode.UsesFlow():
+		return fault.New(fault.Usage, "animation: mode %s uses no optical flow", s.Mode)
 	case !slices.Contains([]synth.Backend{synth.Auto, synth.CPU, synth.CUDA}, o.Backend):
 		return fault.New(fault.Usage, "no backend %q; choose from %s, %s, %s", o.Backend, synth.Auto, synth.CPU, synth.CUDA)
 	case o.Threads < 0 || o.Threads > 1024:

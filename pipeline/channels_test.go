@@ -189,9 +189,12 @@ func TestRulesForChannels(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "q.####.exr")
 		o := pipeline.Options{Input: pipeline.Input{File: filepath.Join(dir, "p.####.exr")}, Output: pipeline.Output{File: out, Channels: c.rules}}
 		o.Timing.Rate = pipeline.Rate{Value: big.NewRat(50, 1)}
+		_, foretold := pipeline.NewPreview(context.Background(), o)
 		if _, err := pipeline.Run(context.Background(), o); c.says != "" {
-			if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%q: %v", c.rules, err)
+			for _, err := range []error{err, foretold} {
+				if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("%q: %v", c.rules, err)
+				}
 			}
 			continue
 		} else if err != nil {

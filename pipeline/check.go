@@ -113,6 +113,8 @@ func (o *Options) checkTogether() error {
 		return fault.New(fault.Usage, "Hooks.ConfidenceMap: Synthesis.Mode %s uses no optical flow", s.Mode)
 	case s.Matte != "" && !s.Mode.UsesFlow():
 		return fault.New(fault.Usage, "Synthesis.Matte: Synthesis.Mode %s uses no optical flow", s.Mode)
+	case o.Input.Tune == Animation && !s.Mode.UsesFlow():
+		return fault.New(fault.Usage, "Input.Tune %s: Synthesis.Mode %s uses no optical flow", o.Input.Tune, s.Mode)
 	case o.Output.AudioCodec != "" && t.Audio != media.StretchAudio:
 		return fault.New(fault.Usage, "Output.AudioCodec encodes sound, and Timing.Audio %s does not; leave out one of them", t.Audio)
 	}

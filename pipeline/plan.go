@@ -112,7 +112,7 @@ func (o *Options) shown(rate, average *big.Rat) (*big.Rat, error) {
 	case most == nil:
 		return rate, nil
 	case o.Timing.KeepTimestamps && kept.Cmp(most) > 0:
-		return nil, fault.New(fault.Usage, "output %q: players show at most %s frames per second of this format, and it would have %s; choose another one",
+		return nil, fault.New(fault.Usage, "output %q: players show at most %s frames per second of this format, and the timestamps that are kept have %s; choose another format",
 			o.Output.File, most.RatString(), kept.FloatString(3))
 	case !o.Timing.KeepTimestamps && rate.Cmp(most) > 0:
 		o.Hooks.Log.Warn("players slow this format down at such a rate; the output has the nearest one that they play",

@@ -97,6 +97,9 @@ func preview(ctx context.Context, o Options, dir string) (*Preview, error) {
 	}
 	defer clip.Close()
 	clip.LogRate()
+	if err := clip.checkChannels(ctx); err != nil {
+		return nil, err
+	}
 	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err

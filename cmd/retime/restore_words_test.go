@@ -50,7 +50,7 @@ func reachable(t *testing.T, at string) (files []string) {
 
 // Messages that a verb may print name only flags that it takes. A message about a flag, which begins with it, comes only if it
 // was given.
-func TestVerbsNameTheirOwnFlags(t *testing.T) {
+func TestRestoreNamesItsOwnFlags(t *testing.T) {
 	named := regexp.MustCompile(`--([a-z][a-z0-9-]+)`)
 	// unreached are messages that come for a reason that the verb does not have: words of each, and the reason.
 	const conversions, confined = "a conversion alone prints it", "--confine is not given"

@@ -128,6 +128,7 @@ func TestFlowFaults(t *testing.T) {
 		"flow one.y4m -o g%d.flo":                           {fault.BadData, "flow is between two"},
 		"in.y4m -o o.nut --write-confidence":                {fault.Usage, "name these"},
 		"in.y4m -o o.nut --mode blend --write-flow h%d.flo": {fault.Usage, "uses no optical flow"},
+		"in.y4m -o o.nut --mode blend --tune animation":     {fault.Usage, "uses no optical flow"},
 		"in.y4m -o o.nut --resume --write-flow h%d.flo":     {fault.Usage, "in one run only"},
 	} {
 		words := strings.Fields(args)

@@ -118,7 +118,7 @@ func (f *filler) colours(row *exr.Plane, y, first, end int) {
 			continue
 		}
 		if v := row.Value(x); f.sure || v >= 0 && v <= f.peak {
-			row.Set(x, f.colour.Value(made+x))
+			row.Set(x, min(f.colour.Value(made+x), f.peak))
 		}
 	}
 }

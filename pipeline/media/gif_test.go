@@ -53,7 +53,7 @@ func TestGIFRate(t *testing.T) {
 	_, err := pipeline.Run(context.Background(), pipeline.Options{
 		Input: pipeline.Input{File: in}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "out.gif")}, Timing: pipeline.Timing{KeepTimestamps: true}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest},
 	})
-	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Timing.KeepTimestamps") {
+	if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "timestamps that are kept have 60.000") {
 		t.Errorf("kept timestamps: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"retime/frame"
 	"retime/internal/cliptest"
 	"retime/pipeline"
+	"retime/pipeline/fault"
 	"retime/pipeline/media/exr"
 )
 
@@ -197,5 +198,25 @@ func TestChannelsOfRegions(t *testing.T) {
 	pattern, _ = r.mend(t, func(o *Options) { o.Damage = frames(t, "3") })
 	if a, b := timeCode(t, fmt.Sprintf(pattern, 1004)), timeCode(t, fmt.Sprintf(r.pattern, 1005)); a != b {
 		t.Errorf("in place of a damaged picture: time code %s, and %s of the nearer one", a, b)
+	}
+}
+
+// Pictures that are made of fields have colour alone, with smart copy as without.
+func TestChannelsOfFields(t *testing.T) {
+	r := writeRenders(t)
+	for _, smart := range []bool{false, true} {
+		o := options(t, r.pattern)
+		o.Convert.Output.File, o.Convert.Output.VideoCodec = filepath.Join(t.TempDir(), "q.%04d.exr"), ""
+		o.Damage, o.SmartCopy, o.FieldOrder = frames(t, "1.b,3.t"), smart, TopField
+		mustRun(t, o)
+		for _, n := range []int{1002, 1004} {
+			if made := part(t, fmt.Sprintf(o.Convert.Output.File, n)); len(made.Planes) > 4 {
+				t.Errorf("smart copy %v: picture %d has %d channels", smart, n, len(made.Planes))
+			}
+		}
+		o.Convert.Output.Channels, o.Convert.Output.Overwrite = []string{"Z=mix"}, true
+		if _, err := Run(t.Context(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "fields are restored in colour alone") {
+			t.Errorf("smart copy %v: rules for channels: %v", smart, err)
+		}
 	}
 }

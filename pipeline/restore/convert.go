@@ -68,17 +68,23 @@ func openClip(ctx context.Context, o pipeline.Options, open func(*pipeline.Settl
 	return clip, err
 }
 
+// keepChannels has whole frames keep all channels of the pictures; see pipeline.Clip.KeepChannels.
+func (r *restoration) keepChannels(ctx context.Context, writing *media.WriterOptions) error {
+	switch {
+	case r.repairs.weave == nil:
+		return r.clip.KeepChannels(ctx, writing)
+	case len(r.clip.Options.Output.Channels) > 0:
+		return fault.New(fault.Usage, "Output.Channels: fields are restored in colour alone; Input.Deinterlace off takes frames as they are")
+	}
+	return nil
+}
+
 // encode makes and encodes all frames.
 func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipeline.Report, error) {
 	o := &r.clip.Options
 	writing := r.writerOptions(s)
-	switch {
-	case r.repairs.weave != nil && len(o.Output.Channels) > 0:
-		return nil, fault.New(fault.Usage, "Output.Channels: fields are restored in colour alone; Input.Deinterlace off takes frames as they are")
-	case r.repairs.weave == nil:
-		if err := r.clip.KeepChannels(ctx, &writing); err != nil {
-			return nil, err
-		}
+	if err := r.keepChannels(ctx, &writing); err != nil {
+		return nil, err
 	}
 	writer, err := media.Create(ctx, o.Output.File, r.clip.Source, writing)
 	if err != nil {

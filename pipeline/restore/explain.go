@@ -21,7 +21,7 @@ const (
 
 // secondLook looks at all cells of f, unless f shows nothing. It returns the share of those that are not found in the
 // neighbours, or share if f shows nothing; and Flash if most of these are only lit differently, or else what f.kind says. If a
-// quarter of the cells lets expect less than half of limit, it looks no further.
+// quarter of the cells suggests less than half of limit, it looks no further.
 func secondLook(a, f, b *signature, share, limit float64, rows int) (float64, Kind) {
 	k := f.kind(a)
 	if k != Garbled && k != Flash {

@@ -99,7 +99,7 @@ func cellMeans(f flow.Field) (m motion) {
 const jumpWindow = 5
 
 // Motion jumps if, in most of the cells in which it is steady before and after, it is the same whole multiple of the motion
-// that these let expect, and well above either of them. Fewer cells must agree better. A cell is steady if the motions just
+// that these suggest, and well above either of them. Fewer cells must agree better. A cell is steady if the motions just
 // before and after stray from the expected one by at most jumpSteady times that, and those beyond by jumpOuter times.
 const (
 	jumpCells  = 6    // steady ones, at least

@@ -30,7 +30,7 @@ func TestJumpStandsOut(t *testing.T) {
 	}
 }
 
-// A jump is a whole multiple of what the motions around let expect, and stands above both of its neighbours.
+// A jump is a whole multiple of what the motions around suggest, and stands above both of its neighbours.
 func TestJudgeJump(t *testing.T) {
 	for name, c := range map[string]struct {
 		motions [jumpWindow]float64

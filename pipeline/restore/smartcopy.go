@@ -53,7 +53,7 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 		return nil, err
 	}
 	options := r.writerOptions(s)
-	if err := r.clip.KeepChannels(ctx, &options); err != nil {
+	if err := r.keepChannels(ctx, &options); err != nil {
 		return nil, err
 	}
 	c.complete = options.Complete

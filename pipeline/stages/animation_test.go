@@ -124,6 +124,12 @@ func TestAnimationIsNotCrossFaded(t *testing.T) {
 				t.Errorf("tune %q: frame %d is the nearer picture: %v", tune, k, shot)
 			}
 		}
+		o.Synthesis.Decisions = []pipeline.Decision{{Frame: 1, Method: pipeline.Blended, Line: 1}}
+		o.Output.Overwrite = true
+		mustRun(t, o)
+		if got, _, _ := readAll(t, o.Output.File); bytes.Equal(got[1], source[0]) {
+			t.Errorf("tune %q: a frame that is to be cross-faded is the nearer picture", tune)
+		}
 	}
 }
 

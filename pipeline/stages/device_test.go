@@ -90,7 +90,7 @@ func (d *fakeDevice) Start(dst *frame.Frame, phase warp.Phase) (func() (warp.Mad
 }
 
 func (d *fakeDevice) HostMemory() frame.Memory { return nil }
-func (d *fakeDevice) MemoryLimit() int64       { return 1 << 30 }
+func (d *fakeDevice) FreeMemory() int64        { return 1 << 30 }
 func (d *fakeDevice) Name() string             { return "fake" }
 
 func (d *fakeDevice) Close() {

@@ -62,14 +62,14 @@ func fade(dst, a, b *frame.Frame, phase warp.Phase, light frame.Light, workers f
 
 // average makes dst the mean of frames: of their light if its curve is known, so that a bright thing
 // that moves stays as bright as a lens would see it, and of their samples otherwise.
-// Alpha is always the mean of samples.
+// Alpha is the mean of samples, but for floats, whose samples are signals in alpha, too.
 func average[T frame.Sample](dst *frame.Frame, frames []*frame.Frame, m mix, light frame.Light, workers frame.Workers) {
 	format, curve := dst.Format, light.Curve()
 	colours := format.Planes
 	switch {
 	case curve == nil:
 		colours = 0
-	case format.Alpha():
+	case format.Alpha() && !light.Floats: // those of OpenEXR are coded as colour is
 		colours--
 	}
 	for i := colours; i < format.Planes; i++ {

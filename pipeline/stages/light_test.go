@@ -137,6 +137,24 @@ func TestLightIsAveraged(t *testing.T) {
 	}
 }
 
+// Alpha of floats is coded as their colour is, and so is its mean: what covers half is half covered, in light.
+func TestAlphaOfFloatsIsAveraged(t *testing.T) {
+	format, light := frame.Format{Name: "gbrap16le", Depth: 16, Planes: 4, RGB: true}, frame.Light{Transfer: frame.PQ, FullRange: true, Floats: true}
+	var frames [2]*frame.Frame
+	for k, v := range []uint16{0, 40000} {
+		frames[k] = frame.New(format, 1, 1)
+		for _, p := range frames[k].Planes {
+			frame.Samples[uint16](p).Row(0)[0] = v
+		}
+	}
+	mean := frame.New(format, 1, 1)
+	fade(mean, frames[0], frames[1], warp.PhaseOne/2, light, frame.Workers{N: 1})
+	colour, alpha := frame.Samples[uint16](mean.Planes[0]).Row(0)[0], frame.Samples[uint16](mean.Planes[3]).Row(0)[0]
+	if colour != alpha || colour == 0 {
+		t.Errorf("colour is %d, alpha %d", colour, alpha)
+	}
+}
+
 // Within 0.1 %, a disc that moves through an exposure keeps its light, in every curve, and so does a
 // cross-fade of 12 bits and more.
 func TestExposedDiscKeepsItsLight(t *testing.T) {

@@ -162,7 +162,7 @@ func (r *run) connect(s *stages, pictures <-chan *Picture, schedule Schedule, sh
 	estimates := connect(s, estimatedAhead, r.estimate(s, intervals, estimatedAhead))
 	prepared := connect(s, preparedAhead, r.prepare(estimates))
 	targets := connect(s, startedAhead, r.synthesize(prepared))
-	targets = connect(s, max(0, finishedAtOnce(r.params.Workers)-2), r.finish(targets)) // one is on either side of the queue
+	targets = connect(s, max(0, r.finishedAtOnce()-2), r.finish(targets)) // one is on either side of the queue
 	if r.pass.Layout.Subframes() > 1 {
 		targets = connect(s, 0, r.expose(targets))
 	}
@@ -202,7 +202,7 @@ func (r *run) holds(index int64) bool { return r.want.holds(index) && r.owns(ind
 // newRun returns a run that makes a range of frames with a preset.
 func (l *Line) newRun(preset motion.Preset, pass *timeline.Pass, want Range, v timeline.Video) (*run, error) {
 	r := &run{Line: l, pass: pass, want: want, video: v, scale: preset.Scale(v.Width, v.Height)}
-	r.assessor.workers.N = max(1, l.params.Workers.Count()/finishedAtOnce(l.params.Workers))
+	r.assessor.workers.N = max(1, l.params.Workers.Count()/r.finishedAtOnce())
 	if method := l.params.Flow.Method; v.Rate == nil {
 		if _, files := method.Files(); files {
 			return nil, fault.New(fault.Usage, "Synthesis.Flow %s: the frames of %q have no constant rate by which to number them", method, l.params.Input)

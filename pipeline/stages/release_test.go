@@ -90,7 +90,7 @@ func TestEveryFrameIsReleased(t *testing.T) { testReleases(t, nil) }
 func testReleases(t *testing.T, decisions []pipeline.Decision) {
 	t.Helper()
 	for _, left := range []int{-1, 0, 7, 30, 1000} {
-		o := pipeline.Options{Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(60, 1)}}, Compute: pipeline.Compute{Threads: 4}}
+		o := pipeline.Options{Input: pipeline.Input{File: "a"}, Output: pipeline.Output{File: "b"}, Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(60, 1)}}, Compute: pipeline.Compute{Threads: 8}}
 		o.Synthesis.Decisions = decisions
 		sink := &runtest.MemorySink{}
 		source := &countingSource{frames: 20}

@@ -9,9 +9,12 @@ import (
 	"retime/warp"
 )
 
-// finishedAtOnce returns how many frames are finished at once, on so many workers: those that cannot be
-// trusted, or are rated, are looked at on the CPU, which does several at once better than one by all workers.
-func finishedAtOnce(workers frame.Workers) int { return min(workers.Count(), 8) }
+// finishedAtOnce returns how many frames are finished at once: those that cannot be trusted, or are rated, are
+// looked at on the CPU, which does several at once better than one by all workers.
+func (r *run) finishedAtOnce() int {
+	const most, mostPixels = 8, 8 * 1920 * 1080
+	return max(1, min(r.params.Workers.Count(), most, mostPixels/max(1, r.video.Width*r.video.Height)))
+}
 
 // finish passes on the frames that were started, in order, while several of them are finished.
 func (r *run) finish(from <-chan *Target) stage[*Target] {
@@ -276,7 +279,7 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	}
 	switch rec.Method {
 	case decision.Blended:
-		if v.jumps != nil {
+		if v.jumps != nil && t.wish != decision.Blended {
 			r.showDoubted(v, t, f)
 		} else if err := r.maskedBlend(v, t, f); err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 // devices divide the frames to be made among themselves.
 type devices struct {
 	workers []*worker
-	roomy   bool // whether each has roomyMemory
+	roomy   bool // whether each has roomyMemory free
 	// The goroutine that assigns intervals keeps the device of the last frame, and how
 	// many more frames and intervals that device gets.
 	last                     int
@@ -67,7 +67,7 @@ func loadedAhead(devices int, t turn) int {
 func NewDevices(p Params, list ...Device) Synthesizer {
 	d := &devices{roomy: true}
 	for _, device := range list {
-		d.roomy = d.roomy && device.MemoryLimit() >= roomyMemory
+		d.roomy = d.roomy && device.FreeMemory() >= roomyMemory
 		f := newFallback(device, p)
 		d.workers = append(d.workers, newWorker(f, len(list)))
 	}

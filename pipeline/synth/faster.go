@@ -25,9 +25,17 @@ type speeds map[string]speed
 // speed is how many seconds a device and the CPU take to find the motion in an interval and to make a
 // frame in it.
 type speed struct {
-	Device float64 `json:"device"`
-	CPU    float64 `json:"cpu"`
+	Device   float64   `json:"device"`
+	CPU      float64   `json:"cpu"`
+	Measured time.Time `json:"measured"`
 }
+
+// A device is left alone if it takes clearly longer than the CPU. Other programs may have used either in the
+// meantime, so times count for validFor.
+const (
+	clearly  = 1.25
+	validFor = 7 * 24 * time.Hour
+)
 
 // comparison is of this machine's first device and its CPU. Without a file there is none, and the
 // device counts as the faster one.
@@ -67,7 +75,7 @@ func program() string {
 
 // leaves reports whether the device is known to be slower, and says so.
 func (c comparison) leaves() bool {
-	s, known := c.read()[c.key]
+	s, known := c.known()
 	return known && c.slower(s)
 }
 
@@ -77,7 +85,7 @@ func (c comparison) measures(p *Params, d Device) bool {
 	if c.file == "" {
 		return false
 	}
-	if _, known := c.read()[c.key]; known {
+	if _, known := c.known(); known {
 		return false
 	}
 	s, err := measure(p, d, comparedInterval(c.width, c.height))
@@ -92,11 +100,18 @@ func (c comparison) measures(p *Params, d Device) bool {
 
 // slower reports whether the device is slower, and says so.
 func (c comparison) slower(s speed) bool {
-	if s.Device <= s.CPU {
+	if s.Device <= clearly*s.CPU {
 		return false
 	}
-	c.log.Info(fmt.Sprintf("the CPU makes the frames: one takes %.0f ms there, and %.0f ms on %s", 1000*s.CPU, 1000*s.Device, c.device))
+	c.log.Info(fmt.Sprintf("the CPU makes the frames: one takes %.0f ms there, and %.0f ms on %s, which Compute.Backend cuda uses all the same",
+		1000*s.CPU, 1000*s.Device, c.device))
 	return true
+}
+
+// known returns times that count.
+func (c comparison) known() (s speed, ok bool) {
+	s, ok = c.read()[c.key]
+	return s, ok && time.Since(s.Measured).Abs() < validFor
 }
 
 // read returns what the file has; one that cannot be read has nothing.
@@ -111,6 +126,7 @@ func (c comparison) read() (all speeds) {
 // remember adds to the file. If two programs do so at once, one of them may have to measure again.
 func (c comparison) remember(s speed) {
 	all := c.read()
+	s.Measured = time.Now().UTC()
 	all[c.key] = s
 	content, err := json.MarshalIndent(all, "", "\t")
 	if err == nil {

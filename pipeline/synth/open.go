@@ -184,8 +184,8 @@ type Device interface {
 	Flow(o dis.Options) (FlowDevice, error)
 	// HostMemory holds frames that the device writes without a copy; nil for none.
 	HostMemory() frame.Memory
-	// MemoryLimit is how many bytes of its memory may be used.
-	MemoryLimit() int64
+	// FreeMemory is how many bytes of its memory may still be used.
+	FreeMemory() int64
 	Name() string
 	Close()
 }
@@ -210,7 +210,7 @@ func OpenDevice(p warp.Params, gpu *cuda.Device, name string) (Device, error) {
 }
 
 func (d *cudaDevice) HostMemory() frame.Memory { return d.gpu.HostMemory() }
-func (d *cudaDevice) MemoryLimit() int64       { return d.gpu.MemoryLimit() }
+func (d *cudaDevice) FreeMemory() int64        { return d.gpu.FreeMemory() }
 func (d *cudaDevice) Name() string             { return d.name }
 
 // Close frees all that the device holds.

@@ -65,7 +65,7 @@ func (f failingResident) Download(warp.FlowPair) error { return f.fail("download
 func (d *failingDevice) Has(warp.FlowPair) bool { return false }
 
 func (d *failingDevice) HostMemory() frame.Memory { return nil }
-func (d *failingDevice) MemoryLimit() int64       { return 1 << 30 }
+func (d *failingDevice) FreeMemory() int64        { return 1 << 30 }
 func (d *failingDevice) Name() string             { return "failing" }
 func (d *failingDevice) Close()                   {}
 

@@ -296,10 +296,8 @@ static OfxStatus create(OfxImageEffectHandle effect, OfxPropertySetHandle p)
 {
 	OfxParamSetHandle set;
 	instance *i = calloc(1, sizeof *i);
-	if (i == NULL || !fill_light()) {
-		free(i);
+	if (i == NULL)
 		return kOfxStatErrMemory;
-	}
 	i->effect = effect;
 	effects->getParamSet(effect, &set);
 	effects->clipGetHandle(effect, kOfxImageEffectSimpleSourceClipName, &i->source, NULL);
@@ -353,6 +351,8 @@ static OfxStatus load(void)
 {
 	if (host == NULL)
 		return kOfxStatErrMissingHostFeature;
+	if (!fill_light())
+		return kOfxStatErrMemory;
 	props = host->fetchSuite(host->host, kOfxPropertySuite, 1);
 	effects = host->fetchSuite(host->host, kOfxImageEffectSuite, 1);
 	params = host->fetchSuite(host->host, kOfxParameterSuite, 1);

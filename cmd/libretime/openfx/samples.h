@@ -148,6 +148,7 @@ static void write_frame(const key *k, const image *to, const retime_picture *p)
 	int plane, x, y;
 	for (plane = 0; plane < k->planes; plane++) {
 		int lit = k->transfer == RETIME_PQ;
+		uint16_t whole = lit ? signal_of(1) : 65535; /* alpha, which made frames exceed in places */
 		size_t at = (size_t)component(to, plane) * to->size;
 		for (y = 0; y < k->height; y++) {
 			const char *row = (const char *)p->planes[plane] + y * p->stride[plane];
@@ -160,7 +161,7 @@ static void write_frame(const key *k, const image *to, const retime_picture *p)
 					if (to->size == 2)
 						*(uint16_t *)(void *)pix = v;
 					else
-						*(float *)(void *)pix = lit ? light->value[v] : (float)v / 65535;
+						*(float *)(void *)pix = plane == 3 && v >= whole ? 1 : lit ? light->value[v] : (float)v / 65535;
 				}
 			}
 		}

@@ -54,6 +54,7 @@ func Write(w io.Writer, width, height int, channels []Channel) error {
 type frameOf struct {
 	window, display image.Rectangle
 	aspect          float32
+	stored          bool // without compression, which takes longer than all else
 }
 
 func writeFrame(w io.Writer, f frameOf, channels []Channel) error {
@@ -73,9 +74,11 @@ func writeFrame(w io.Writer, f frameOf, channels []Channel) error {
 		for line := y; line < min(y+chunkLines, height); line++ {
 			raw = appendLine(raw, channels, width, line)
 		}
-		packed, err := pack(raw)
-		if err != nil {
-			return fmt.Errorf("exr: %w", err)
+		packed := raw
+		if !f.stored {
+			if packed, err = pack(raw); err != nil {
+				return fmt.Errorf("exr: %w", err)
+			}
 		}
 		table = binary.LittleEndian.AppendUint64(table, uint64(len(header)+8*chunks+body.Len()))
 		var head [8]byte

@@ -2,6 +2,7 @@ package exr
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -261,7 +262,7 @@ func Undone(file []byte, threads int) ([]byte, error) {
 		}
 	}
 	var out bytes.Buffer
-	err = writeFrame(&out, frameOf{p.Window, p.Display, p.aspect}, channels)
+	err = writeFrame(&out, frameOf{p.Window, p.Display, cmp.Or(p.aspect, 1), true}, channels)
 	return out.Bytes(), err
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Around is how many pictures on either side of one are asked how much stirs in them, near how far away, in pixels; the outliers
-// in which it is most do not count: they may be damaged, too.
+// around is how many pictures on either side of one are asked how much stirs in them, and near how many pixels beside a
+// candidate. The outliers, in which most stirs, do not count: they may be damaged, too.
 const (
 	around   = 6
 	near     = 16
@@ -180,7 +180,7 @@ func (d *Detector) settle(a, c, b *picture, k *candidate, i int) {
 	}
 }
 
-// hopeless reports whether a candidate of the picture that is judged scores too little whatever the next pictures show.
+// hopeless reports whether a candidate of the picture that is judged scores so little that the next pictures will hardly help.
 func (d *Detector) hopeless(k *candidate) bool {
 	seen := d.seen[max(len(d.seen)-around, 0):]
 	_, beside := d.stir(append(seen[:len(seen):len(seen)], sight{stir: d.now}), len(seen), k.box)

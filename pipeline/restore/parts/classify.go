@@ -87,8 +87,8 @@ func join(list []image.Rectangle) []image.Rectangle {
 	return list
 }
 
-// merge joins the areas of a kind that lie close together, of which a streak has no pieces: between these it is faint. It leaves out those on one of a sort that comes before theirs: shifted rows
-// before lines, blocks and specks.
+// merge joins the areas of a kind that lie close together. Only a streak has no pieces, because it goes on between them. Where areas of
+// two sorts overlap, merge keeps shifted rows before lines, lines before blocks, and blocks before specks.
 func merge(areas []candidate) []candidate {
 	for i := range areas {
 		areas[i].box = areas[i].extent

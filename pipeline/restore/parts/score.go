@@ -16,7 +16,7 @@ const (
 	speckSort
 )
 
-// aroundMeasures is how many measures compare a candidate with what is around it; see Detector.around. Those of its own come after them.
+// aroundMeasures is how many measures compare a candidate with what is around it; see Detector.decide. Those of its own come after them.
 const aroundMeasures = 4
 
 var weights = [...][]float64{

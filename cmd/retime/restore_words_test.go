@@ -137,7 +137,7 @@ func TestAdviceIsTaken(t *testing.T) {
 		{[]string{"debug", woven, "--at", "0.23", "-o", out, "--deinterlace"}, ""},
 		{[]string{"debug", woven, "--at", "0.23", "-o", out, "--inverse-telecine"}, "filters for --inverse-telecine take yuv422p, not yuv422p10le\n"},
 		{[]string{"restore", woven, "-o", out + ".mkv", "--frames", "3.t", "--deinterlace=off"}, "3.t: --deinterlace=off restores frames as they are, not their fields; leave it out\n"},
-		{[]string{"restore", fast, "-o", out + ".gif", "--frames", "3"}, "and it would have 120.000; choose another one\n"},
+		{[]string{"restore", fast, "-o", out + ".gif", "--frames", "3"}, "the timestamps that are kept have 120.000; choose another format\n"},
 		{[]string{"restore", fast, "-o", out + ".mkv", "--list", list, "--mode", "blend"}, "5: method interpolated: --mode blend makes no such frames; leave out one of them\n"},
 	} {
 		_, stderr, code := run(t, c.args...)

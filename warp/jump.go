@@ -140,7 +140,7 @@ func explains(a, b frame.Image[uint8], forward, backward flow.Field, x, y, chang
 	return max(dx, -dx, dy, -dy) <= jumpMotion && jumpFit*int(e) <= change*differenceOne
 }
 
-// dilate marks with 255 what lies within a square of a radius around pixels that are not 0.
+// dilate returns 255 within a square of a radius around pixels that are not 0, and else 0.
 func dilate(workers frame.Workers, marks frame.Image[uint8], radius int) frame.Image[uint8] {
 	wide, out := frame.NewImage[uint8](marks.Width, marks.Height), frame.NewImage[uint8](marks.Width, marks.Height)
 	workers.Rows(marks.Height, func(y0, y1 int) {

@@ -44,7 +44,7 @@ func Sides(guides, mattes [2]frame.Image[uint8]) (front, back [2]frame.Image[uin
 				v[x].X = int32(row[x])
 			}
 		}
-		holes := grown(mattes[i], 1, 1)
+		holes := dilate(frame.Workers{}, mattes[i], 1)
 		var filler FlowFiller
 		filler.Nearest(around, holes)
 		smoothHoles(around, holes, 4)
@@ -74,28 +74,6 @@ func Travel(mattes [2]frame.Image[uint8]) (dx, dy int) {
 		x[i], y[i] = (2*sumX+all)/(2*all), (2*sumY+all)/(2*all)
 	}
 	return x[1] - x[0], y[1] - y[0]
-}
-
-// grown returns 255 where a matte has a value from least on within a square of a radius, and else 0.
-func grown(m frame.Image[uint8], least uint8, radius int) frame.Image[uint8] {
-	across, out := frame.NewImage[uint8](m.Width, m.Height), frame.NewImage[uint8](m.Width, m.Height)
-	for y := range m.Height {
-		for x, v := range m.Row(y) {
-			if v >= least {
-				for i := max(x-radius, 0); i <= min(x+radius, m.Width-1); i++ {
-					across.Row(y)[i] = 255
-				}
-			}
-		}
-	}
-	for y := range m.Height {
-		for j := max(y-radius, 0); j <= min(y+radius, m.Height-1); j++ {
-			for x, v := range across.Row(y) {
-				out.Row(j)[x] |= v
-			}
-		}
-	}
-	return out
 }
 
 // Composite makes anew, in dst, a frame made between a and b at a phase, all that the foreground hides
@@ -195,7 +173,7 @@ func (d *drawing) filled(f flow.Field, holes frame.Image[uint8]) flow.Field {
 // untrusted marks the cells where the background's motion, back, cannot be seen, as the foreground hides it in
 // A or in B.
 func (d *drawing) untrusted(back flow.Field, mattes [2]frame.Image[uint8]) frame.Image[uint8] {
-	marks, inB := grown(mattes[0], 1, reach), grown(mattes[1], 1, reach)
+	marks, inB := dilate(d.workers, mattes[0], reach), dilate(d.workers, mattes[1], reach)
 	either := frame.NewImage[uint8](marks.Width, marks.Height)
 	for i, v := range marks.Pix {
 		either.Pix[i] = v | inB.Pix[i]

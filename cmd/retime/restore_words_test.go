@@ -117,7 +117,7 @@ func TestRestoreNamesItsOwnFlags(t *testing.T) {
 	}
 }
 
-// Advice is not refused next: debug takes the flags that its refusal of interlaced input names, restore those of its own.
+// A message never advises what the verb then refuses: debug and restore take the flags that their refusals name.
 func TestAdviceIsTaken(t *testing.T) {
 	dir := t.TempDir()
 	woven := filepath.Join(dir, "woven.mkv")

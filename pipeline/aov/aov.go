@@ -45,7 +45,7 @@ type Carrier struct {
 
 	sources []*source // that were read last
 	motion  motion
-	warned  [2]bool // of a damaged neighbour, and of a damaged picture of which a part stays
+	warned  map[string]bool // what was
 }
 
 // shown is a frame on its way through the encoder.
@@ -76,7 +76,7 @@ type Contents struct {
 // New returns a Carrier. If the input's first picture has what cannot be carried, or the program was built
 // without OpenEXR, the error wraps exr.ErrUnsupported. If it does not suit a rule, the error is a *RuleError.
 func New(o Options) (c *Carrier, has Contents, err error) {
-	c = &Carrier{o: o, motion: motion{workers: o.Workers}}
+	c = &Carrier{o: o, motion: motion{workers: o.Workers}, warned: map[string]bool{}}
 	s, err := c.source(0)
 	if err != nil {
 		return nil, has, err
@@ -226,7 +226,7 @@ func (c *Carrier) sides(ctx context.Context, f *shown) (s sides, err error) {
 		s.pictures = [2]*source{s.nearer, s.nearer}
 	}
 	if err := errors.Join(errs[:]...); err != nil {
-		c.warn(0, "a neighbour's further channels stand for those of a damaged picture", err)
+		c.warn("a neighbour's further channels stand for those of a damaged picture", err)
 	}
 	if f.Replaced != nil {
 		c.replace(&s, f)
@@ -244,7 +244,7 @@ func (c *Carrier) replace(s *sides, f *shown) {
 	}
 	switch {
 	case err != nil && part:
-		c.warn(1, "no part of the further channels stays of a damaged picture", err)
+		c.warn("no part of the further channels stays of a damaged picture", err)
 		return
 	case err != nil || !part && !alike(r.parts, s.nearer.parts):
 		return
@@ -268,9 +268,9 @@ func (c *Carrier) replace(s *sides, f *shown) {
 }
 
 // warn warns once of each kind of damage.
-func (c *Carrier) warn(kind int, what string, err error) {
-	if !c.warned[kind] {
-		c.warned[kind] = true
+func (c *Carrier) warn(what string, err error) {
+	if !c.warned[what] {
+		c.warned[what] = true
 		c.o.Log.Warn(what, "because", err)
 	}
 }

@@ -47,7 +47,7 @@ func (r *run) estimate(s *stages, from <-chan *Interval, ahead int) stage[*estim
 			}
 		}()
 		for v := range from {
-			v.assigned = r.synth.Assign(r.makes(v), r.video.Width*r.video.Height)
+			v.assigned = r.synth.Assign(r.makes(v), r.pixels())
 			e := &estimate{Interval: v, done: make(chan struct{})}
 			if !v.moves {
 				close(e.done)

@@ -150,7 +150,7 @@ func (l *Line) runAll(ctx context.Context, source Source, runs []*run, schedules
 // connect joins the stages that turn pictures into frames. shared reports whether other runs
 // make some of the frames.
 func (r *run) connect(s *stages, pictures <-chan *Picture, schedule Schedule, shared bool) <-chan *Target {
-	preparedAhead, startedAhead := r.synth.Ahead(r.video.Width * r.video.Height)
+	preparedAhead, startedAhead := r.synth.Ahead(r.pixels())
 	if r.params.DropRepeats {
 		pictures = connect(s, 0, r.dropRepeats(pictures))
 	}
@@ -186,6 +186,9 @@ type run struct {
 	cuts     []*big.Rat    // times at which scenes begin, as the intervals came
 	repeats  int64         // pictures left out
 }
+
+// pixels is how many a picture has.
+func (r *run) pixels() int { return r.video.Width * r.video.Height }
 
 // enough reports whether no run wants a further picture.
 func (r *run) enough() bool { return r.wanting.Load() == 0 }

@@ -13,7 +13,7 @@ import (
 // looked at on the CPU, which does several at once better than one by all workers.
 func (r *run) finishedAtOnce() int {
 	const most, mostPixels = 8, 8 * 1920 * 1080
-	return max(1, min(r.params.Workers.Count(), most, mostPixels/max(1, r.video.Width*r.video.Height)))
+	return max(1, min(r.params.Workers.Count(), most, mostPixels/max(1, r.pixels())))
 }
 
 // finish passes on the frames that were started, in order, while several of them are finished.

@@ -520,6 +520,14 @@ deb-libretime: build libretime ## make a package of the C library
 arm64: ## make the packages, tarball and wheel for arm64 by a cross build, and try them under qemu; needs root
 	@.ci/arm64
 
+SUITES := bookworm trixie
+
+# The programs of all systems have one version, the commit's, or no commit's if files were changed.
+.PHONY: test-packages
+test-packages: ## make every package but those for GPUs and arm64, and try them in bare systems of SUITES; needs root
+	@export SUITES="$(SUITES)" GOFLAGS=-buildvcs=$$([ -z "$$(git status --porcelain)" ] && echo auto || echo false); \
+	.ci/release dist-cpu && (cd dist && sha256sum --check --quiet SHA256SUMS) && .ci/packages $$SUITES
+
 .PHONY: release
 release: ## make every package of the commit that is tagged with its version, with checksums
 	@[ "$$(git describe --exact-match 2>/dev/null)" = v$(RELEASE) ] && [ -z "$$(git status --porcelain)" ] || \

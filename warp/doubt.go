@@ -1,7 +1,6 @@
 package warp
 
 import (
-	"image"
 	"math"
 
 	"retime/flow"
@@ -23,13 +22,21 @@ func (a *Assessor) Errors(phase Phase, made frame.Image[uint8]) frame.Image[uint
 		for y := y0; y < y1; y++ {
 			row, p, q := out.Row(y), a.forward.motion.Row(y), a.reverse.motion.Row(y)
 			above, here, below := made.Row(max(y-1, 0)), made.Row(y), made.Row(min(y+1, h-1))
+			nearby := sums.around(y, varied>>a.in.Level)
 			for x := range row {
-				d := uint64(difference(a.reading(x, y, p[x], phase), a.reading(x, y, q[x], phase)))
-				m := flow.Vec{X: (p[x].X + q[x].X) >> 1, Y: (p[x].Y + q[x].Y) >> 1}
+				var e uint64
+				if p[x] != q[x] {
+					d := uint64(difference(a.reading(x, y, p[x], phase), a.reading(x, y, q[x], phase)))
+					e = d * d
+				}
 				gx, gy := int(here[min(x+1, w-1)])-int(here[max(x-1, 0)]), int(below[x])-int(above[x])
-				steep := uint64(gx*gx + gy*gy) // of twice the gradient
-				beside := steep * a.speeding(x, y, m, phase) >> 10 * share >> 16
-				row[x] = uint32(d*d + min(beside, sums.variance(x, y, varied>>a.in.Level)))
+				if steep := uint64(gx*gx + gy*gy); steep > 0 { // of twice the gradient
+					m := flow.Vec{X: (p[x].X + q[x].X) >> 1, Y: (p[x].Y + q[x].Y) >> 1}
+					if beside := steep * a.speeding(x, y, m, phase) >> 10 * share >> 16; beside > 0 {
+						e += min(beside, nearby.variance(x))
+					}
+				}
+				row[x] = uint32(e)
 			}
 		}
 	})
@@ -97,15 +104,25 @@ func newSquareSums(m frame.Image[uint8]) squareSums {
 	return squareSums(sums)
 }
 
-// variance returns the variance within a square around (x, y), as far as it lies inside, in 1/256 of a grey
-// level squared.
-func (s squareSums) variance(x, y, radius int) uint64 {
+// rowSums are those of the sums that squares around the pixels of a row are taken from.
+type rowSums struct {
+	top, bottom  [][2]uint64
+	radius, high int
+}
+
+// around returns the sums for squares around the pixels of row y, as far as they lie inside.
+func (s squareSums) around(y, radius int) rowSums {
 	m := frame.Image[[2]uint64](s)
-	r := image.Rect(x-radius, y-radius, x+radius+1, y+radius+1).Intersect(image.Rect(0, 0, m.Width-1, m.Height-1))
-	top, bottom := m.Row(r.Min.Y), m.Row(r.Max.Y)
-	sum := bottom[r.Max.X][0] - bottom[r.Min.X][0] - top[r.Max.X][0] + top[r.Min.X][0]
-	squares := bottom[r.Max.X][1] - bottom[r.Min.X][1] - top[r.Max.X][1] + top[r.Min.X][1]
-	n := uint64(r.Dx() * r.Dy())
+	y0, y1 := max(y-radius, 0), min(y+radius+1, m.Height-1)
+	return rowSums{top: m.Row(y0), bottom: m.Row(y1), radius: radius, high: y1 - y0}
+}
+
+// variance returns the variance within the square around pixel x, in 1/256 of a grey level squared.
+func (r rowSums) variance(x int) uint64 {
+	x0, x1 := max(x-r.radius, 0), min(x+r.radius+1, len(r.top)-1)
+	a, b, c, d := &r.top[x0], &r.top[x1], &r.bottom[x0], &r.bottom[x1]
+	sum, squares := d[0]-c[0]-b[0]+a[0], d[1]-c[1]-b[1]+a[1]
+	n := uint64((x1 - x0) * r.high)
 	return (squares*n - sum*sum) << 8 / (n * n)
 }
 

@@ -18,18 +18,26 @@ static inline uint16_t two_bytes(const uint8_t *p) {
 	return v;
 }
 
-// lookup reads a guide of at least two by two pixels. At the last column or row, and
-// beyond, it reads the pair that ends there, with the whole weight on its end.
-static inline ints lookup(warp_guide g, ints x, ints y) {
-	ints ix = x >> 8, iy = y >> 8, fx = x & 255, fy = y & 255;
-	fx = choose(ix >= g.width - 1, all(256), fx & (ix >= 0));
-	fy = choose(iy >= g.height - 1, all(256), fy & (iy >= 0));
-	ix = greater(lesser(ix, all(g.width - 2)), all(0));
-	iy = greater(lesser(iy, all(g.height - 2)), all(0));
+static inline ints columns_from(int x) {
+#if defined(__AVX2__)
+	return x + (ints){0, 1, 2, 3, 4, 5, 6, 7};
+#else
+	return x + (ints){0, 1, 2, 3};
+#endif
+}
+
+// read_at reads a guide between the samples at (ix, iy) and the next ones, at the fractions (fx, fy).
+static inline ints read_at(warp_guide g, ints ix, ints iy, ints fx, ints fy) {
 	ints at = iy * g.stride + ix;
 	int32_t o[lanes];
 	memcpy(o, &at, sizeof o);
 	const uint8_t *p = g.pix, *q = g.pix + g.stride;
+	ints across = (fx << 16) + 256 - fx, top, bottom;
+	if (!any(at != columns_from(o[0]))) { // the pixels move alike
+		top = dot(load_pairs(p + o[0]), across);
+		bottom = dot(load_pairs(q + o[0]), across);
+		return (top << 8) + (bottom - top) * fy;
+	}
 #if defined(__AVX2__)
 	words upper = {two_bytes(p + o[0]), two_bytes(p + o[1]), two_bytes(p + o[2]), two_bytes(p + o[3]),
 		two_bytes(p + o[4]), two_bytes(p + o[5]), two_bytes(p + o[6]), two_bytes(p + o[7])};
@@ -39,32 +47,35 @@ static inline ints lookup(warp_guide g, ints x, ints y) {
 	words upper = {two_bytes(p + o[0]), two_bytes(p + o[1]), two_bytes(p + o[2]), two_bytes(p + o[3])};
 	words lower = {two_bytes(q + o[0]), two_bytes(q + o[1]), two_bytes(q + o[2]), two_bytes(q + o[3])};
 #endif
-	ints across = (fx << 16) + 256 - fx;
-	ints top = dot(widen_pairs(upper), across), bottom = dot(widen_pairs(lower), across);
+	top = dot(widen_pairs(upper), across);
+	bottom = dot(widen_pairs(lower), across);
 	return (top << 8) + (bottom - top) * fy;
+}
+
+// between_samples reports whether all places lie before the last column and row, and none before the
+// first. read_between reads the guide there.
+static inline int between_samples(warp_guide g, ints x, ints y) {
+	ints right = ((g.width - 1) << 8) - 1 - x, below = ((g.height - 1) << 8) - 1 - y;
+	return !any((x | y | right | below) < 0);
+}
+static inline ints read_between(warp_guide g, ints x, ints y) { return read_at(g, x >> 8, y >> 8, x & 255, y & 255); }
+
+// lookup reads a guide of at least two by two pixels. At the last column or row, and
+// beyond, it reads the pair that ends there, with the whole weight on its end.
+static inline ints lookup(warp_guide g, ints x, ints y) {
+	ints ix = x >> 8, iy = y >> 8, fx = x & 255, fy = y & 255;
+	fx = choose(ix >= g.width - 1, all(256), fx & (ix >= 0));
+	fy = choose(iy >= g.height - 1, all(256), fy & (iy >= 0));
+	ix = greater(lesser(ix, all(g.width - 2)), all(0));
+	iy = greater(lesser(iy, all(g.height - 2)), all(0));
+	return read_at(g, ix, iy, fx, fy);
 }
 
 static inline ints difference(ints a, ints b) { return (magnitude(a - b) + (1 << 11)) >> 12; }
 
-typedef uint8_t bytes __attribute__((vector_size(lanes)));
-
-static inline ints load_bytes(const uint8_t *p) {
-	bytes v;
-	memcpy(&v, p, sizeof v);
-	return __builtin_convertvector(v, ints);
-}
-
 // still returns the differences of pixels that do not move.
 static inline ints still(warp_guide a, warp_guide b, int x, int y) {
 	return magnitude(load_bytes(a.pix + (int64_t)y * a.stride + x) - load_bytes(b.pix + (int64_t)y * b.stride + x)) << 4;
-}
-
-static inline ints columns_from(int x) {
-#if defined(__AVX2__)
-	return x + (ints){0, 1, 2, 3, 4, 5, 6, 7};
-#else
-	return x + (ints){0, 1, 2, 3};
-#endif
 }
 
 // The last vector of a row ends with the row, and repeats some pixels of the one before.
@@ -87,6 +98,10 @@ static void disagreement(uint16_t *dst, warp_guide a, warp_guide b, const warp_v
 			}
 			ints ax = (columns_from(x) << 8) - toward(vx, phase) - bent_x, ay = all(y << 8) - toward(vy, phase) - bent_y;
 			ints bx = ax + vx, by = ay + vy;
+			if (between_samples(a, ax, ay) && between_samples(b, bx, by)) {
+				store_words(dst + row + x, difference(read_between(a, ax, ay), read_between(b, bx, by)));
+				continue;
+			}
 			ints d = difference(lookup(a, ax, ay), lookup(b, bx, by));
 			store_words(dst + row + x, choose(within(a, ax, ay) ^ within(b, bx, by), all(unseen), d));
 		}
@@ -104,6 +119,10 @@ static void disagreement_beyond(uint16_t *dst, warp_guide near, warp_guide far, 
 			ints ty = part < 0 ? toward(-vy, -part) : toward(vy, part);
 			ints nx = (columns_from(x) << 8) + tx, ny = all(y << 8) + ty;
 			ints fx = nx + way * vx, fy = ny + way * vy;
+			if (between_samples(near, nx, ny) && between_samples(far, fx, fy)) {
+				store_words(dst + row + x, difference(read_between(near, nx, ny), read_between(far, fx, fy)));
+				continue;
+			}
 			ints d = difference(lookup(near, nx, ny), lookup(far, fx, fy));
 			d = choose(within(far, fx, fy), d, all(unseen_beyond));
 			store_words(dst + row + x, choose(within(near, nx, ny), d, all(hidden)));

@@ -59,6 +59,12 @@ static inline unsigned bits(ints mask) { return (unsigned)_mm256_movemask_ps((__
 static inline ints dot(ints a, ints b) { return (ints)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
 // widen_pairs returns lanes pairs of bytes as pairs of 16-bit numbers.
 static inline ints widen_pairs(words v) { return (ints)_mm256_cvtepu8_epi16((__m128i)v); }
+// load_bytes returns consecutive bytes; load_pairs returns each of them beside the next one, as
+// pairs of 16-bit numbers.
+static inline ints load_bytes(const uint8_t *p) { return (ints)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)); }
+static inline ints load_pairs(const uint8_t *p) {
+	return (ints)_mm256_cvtepu8_epi16(_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p), _mm_loadl_epi64((const __m128i *)(p + 1))));
+}
 // components returns the horizontal and vertical components of consecutive vectors.
 static inline void components(const int32_t *p, ints *x, ints *y) {
 	ints a = load(p), b = load(p + lanes);
@@ -83,6 +89,18 @@ static inline ints widen_pairs(words v) {
 	pairs = _mm_loadl_epi64((const __m128i *)&v);
 	return (ints)_mm_unpacklo_epi8(pairs, _mm_setzero_si128());
 }
+static inline __m128i four_bytes(const uint8_t *p) {
+	int32_t v;
+	memcpy(&v, p, sizeof v);
+	return _mm_cvtsi32_si128(v);
+}
+static inline ints load_bytes(const uint8_t *p) {
+	__m128i zero = _mm_setzero_si128();
+	return (ints)_mm_unpacklo_epi16(_mm_unpacklo_epi8(four_bytes(p), zero), zero);
+}
+static inline ints load_pairs(const uint8_t *p) {
+	return (ints)_mm_unpacklo_epi8(_mm_unpacklo_epi8(four_bytes(p), four_bytes(p + 1)), _mm_setzero_si128());
+}
 #elif defined(__aarch64__)
 static inline unsigned bits(ints mask) {
 	return vaddvq_u32(vandq_u32((uint32x4_t)mask, (uint32x4_t){1, 2, 4, 8}));
@@ -93,6 +111,13 @@ static inline ints dot(ints a, ints b) {
 	return (ints)vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
 }
 static inline ints widen_pairs(words v) { return (ints)vmovl_u8((uint8x8_t)v); }
+static inline uint8x8_t four_bytes(const uint8_t *p) {
+	uint32_t v;
+	memcpy(&v, p, sizeof v);
+	return vcreate_u8(v);
+}
+static inline ints load_bytes(const uint8_t *p) { return (ints)vmovl_u16(vget_low_u16(vmovl_u8(four_bytes(p)))); }
+static inline ints load_pairs(const uint8_t *p) { return (ints)vmovl_u8(vzip1_u8(four_bytes(p), four_bytes(p + 1))); }
 #endif
 #endif
 

@@ -46,21 +46,15 @@ func (d *Detector) decide(n int) {
 			all += float64(c.weight)
 		}
 	}
-	light := float64(total-most) > surges*all
+	light := s.spots || float64(total-most) > surges*all
 	busy := math.Log(float64(min(total, most))/size + leastBusy)
 	var found []candidate
 	for _, c := range s.areas {
 		here, beside := d.stir(seen, n, c.box)
-		if c.kind == Jitter {
-			if float64(beside) > unsteady*float64(c.box.Dx()*c.box.Dy()) {
-				continue
-			}
-		} else {
-			if light || c.hopeless || recurs(seen, n, c.box, c.weight) {
-				continue
-			}
-			c.score = score(c.sort, [aroundMeasures]float64{ratio(c.weight, beside), math.Log(like(seen, n, c.weight) + leastLike), ratio(c.weight, here), busy}, c.measures)
+		if c.kind == Jitter && (s.spots || outdone(seen, n, &c)) || c.kind != Jitter && (light || c.hopeless || recurs(seen, n, c.box, c.weight)) {
+			continue
 		}
+		c.score = score(c.sort, [aroundMeasures]float64{ratio(c.weight, beside), math.Log(like(seen, n, c.weight) + leastLike), ratio(c.weight, here), busy}, c.measures)
 		if c.score >= d.least {
 			found = append(found, c)
 		}
@@ -87,9 +81,16 @@ func ratio(weight, stirs int) float64 {
 	return math.Log(float64(weight+leastWeighs) / float64(stirs+leastWeighs))
 }
 
-// Rows that seem shifted are of a picture that moves too fast to tell if more than unsteady grey levels stir in each pixel of the same
-// rows around.
-const unsteady = 3.4
+// outdone reports whether more rows are shifted in the picture before or after the n-th: beside a damaged picture, a sound one seems
+// shifted, too.
+func outdone(seen []sight, n int, c *candidate) bool {
+	for k := max(n-1, 0); k <= min(n+1, len(seen)-1); k++ {
+		if k != n && slices.ContainsFunc(seen[k].areas, func(o candidate) bool { return o.kind == Jitter && o.weight > c.weight && o.box.Overlaps(c.box) }) {
+			return true
+		}
+	}
+	return false
+}
 
 // stir returns how much stirs near box in the n-th of the pictures, and in the others.
 func (d *Detector) stir(seen []sight, n int, box image.Rectangle) (here, beside int) {

@@ -13,16 +13,16 @@ const (
 	muchWide = 0.4 // of the cells
 )
 
-// A row is shifted if, in at least two of its thirds, some shift leaves less than gains of the difference. Rows are
-// damaged if at least shiftedRows in a run are, and scatter of these off their median; see scattered.
+// A row is shifted if some shift of leastShift pixels or more explains at least explains of the squared difference, and explainsThird of
+// it in all but one of its thirds. Jitter is a run of at least shiftedRows of these, with at most holdsOn others between two of them.
 const (
-	gains       = 0.75
-	shiftedRows = 16
-	scatter     = 0.35
-	oneShift    = 1.5 // pixels
-	furthest    = 14  // pixels
-	holdsOn     = 6   // rows that are not, within a run
-	rowWeight   = 80
+	explains      = 0.5
+	explainsThird = 0.3
+	leastShift    = 0.25
+	furthest      = 14 // pixels
+	shiftedRows   = 8
+	holdsOn       = 6
+	rowWeight     = 80
 )
 
 // jitter returns the rows of c that are shifted sideways against a and b, nil for none.
@@ -52,16 +52,26 @@ func (d *Detector) jitter(a, c, b *picture, outside []int) *candidate {
 	// Rows next to these may be shifted, too.
 	shifts := make([]shift, c.Height)
 	d.workers.Rows(rows, func(r0, r1 int) {
+		expected := make([]int16, c.Width)
 		for r := r0; r < r1; r++ {
 			if !suspects[r] && (r == 0 || !suspects[r-1]) && (r == rows-1 || !suspects[r+1]) {
 				continue
 			}
 			for y := r * cellHeight; y < min((r+1)*cellHeight, c.Height); y++ {
-				shifts[y] = d.rowShift(a, c, b, y)
+				shifts[y] = d.rowShift(a, c, b, y, expected)
 			}
 		}
 	})
-	first, last, best := 0, -1, 0
+	first, last, best := longest(shifts)
+	if best < shiftedRows {
+		return nil
+	}
+	box := image.Rect(0, first, c.Width, last+1)
+	return &candidate{kind: Jitter, sort: rowSort, box: box, extent: box, weight: rowWeight * best, measures: scattered(shifts[first : last+1])}
+}
+
+// longest returns the run with the most shifted rows, from the first to the last of these, and how many they are.
+func longest(shifts []shift) (first, last, most int) {
 	for y := 0; y < len(shifts); {
 		if !shifts[y].is {
 			y++
@@ -74,102 +84,168 @@ func (d *Detector) jitter(a, c, b *picture, outside []int) *candidate {
 				count++
 			}
 		}
-		if count > best && 2*count > end-y {
-			first, last, best = y, end, count
+		if count > most {
+			first, last, most = y, end, count
 		}
 		y = end + 1
 	}
-	if best < shiftedRows || scattered(shifts[first:last+1]) < scatter {
-		return nil
-	}
-	box := image.Rect(0, first, c.Width, last+1)
-	return &candidate{kind: Jitter, box: box, extent: box, weight: rowWeight * best, score: 1 - 1/(1+float64(best)/4)}
+	return first, last, most
 }
 
-// shift is how far a row is shifted.
+// shift is by how many pixels a row is shifted, and how much of the squared difference that explains.
 type shift struct {
-	by float64
-	is bool
+	by, explained float64
+	is            bool
 }
 
-// scattered returns the share of the shifted rows whose shifts are more than oneShift pixels off their median: a picture
-// that moves as a whole has one shift.
-func scattered(list []shift) float64 {
+// apart is how many pixels off the median of a run a row is not shifted with the others.
+const apart = 0.4
+
+// scattered returns what is measured of a run of rows: how many are shifted, how many of these are more than apart off their median, as
+// a picture that moves as a whole is not, and how much of the difference their shifts explain in the mean.
+func scattered(list []shift) []float64 {
 	var all []float64
+	explained := 0.0
 	for _, s := range list {
 		if s.is {
 			all = append(all, s.by)
+			explained += s.explained
 		}
 	}
 	slices.Sort(all)
-	median, n := all[len(all)/2], 0
+	n, off := float64(len(all)), 0.0
 	for _, v := range all {
-		if math.Abs(v-median) > oneShift {
-			n++
+		if math.Abs(v-all[len(all)/2]) > apart {
+			off++
 		}
 	}
-	return float64(n) / float64(len(all))
+	return []float64{n / float64(len(list)), off / n, explained / n}
 }
 
 // thirds is how many parts of a row are asked.
 const thirds = 3
 
-// rowShift compares row y of c with what a and b have along the motion, at each shift.
-func (d *Detector) rowShift(a, c, b *picture, y int) shift {
-	columns, _ := grid(c.Image)
-	expected := make([]int16, c.Width) // -1 where the pictures on either side do not agree
+// quietRow is the mean difference, in grey levels, below which nothing is shifted.
+const quietRow = 1
+
+// expect sets expected to what row y has along the motion, -1 where the pictures on either side do not agree.
+func (d *Detector) expect(a, b *picture, y int, expected []int16) {
+	columns, _ := grid(a.Image)
 	for i := range columns {
 		v := d.vectors[y/cellHeight*columns+i]
-		for x := i * cellWidth; x < min((i+1)*cellWidth, c.Width); x++ {
-			xa, ya, xb, yb := x-v.x, y-v.y, x+v.x, y+v.y
-			expected[x] = -1
-			if !v.known || min(xa, ya, xb, yb) < 0 || max(xa, xb) >= c.Width || max(ya, yb) >= c.Height {
+		x0, x1 := i*cellWidth, min((i+1)*cellWidth, len(expected))
+		part := expected[x0:x1]
+		ya, yb := y-v.y, y+v.y
+		if !v.known || min(ya, yb) < 0 || max(ya, yb) >= a.Height {
+			for k := range part {
+				part[k] = -1
+			}
+			continue
+		}
+		ra, rb := a.Row(ya), b.Row(yb)
+		for k := range part {
+			xa, xb := x0+k-v.x, x0+k+v.x
+			part[k] = -1
+			if min(xa, xb) < 0 || max(xa, xb) >= a.Width {
 				continue
 			}
-			if p, q := int16(a.Row(ya)[xa]), int16(b.Row(yb)[xb]); max(p, q)-min(p, q) < 24 {
-				expected[x] = (p + q) / 2
+			if p, q := int16(ra[xa]), int16(rb[xb]); max(p, q)-min(p, q) < 24 {
+				part[k] = (p + q) / 2
 			}
 		}
 	}
+}
+
+// rowShift compares row y of c with what a and b have along the motion, at each shift. It uses the memory of expected, of a row's length.
+func (d *Detector) rowShift(a, c, b *picture, y int, expected []int16) shift {
+	d.expect(a, b, y, expected)
 	row := c.Row(y)
-	var sums [thirds][2*furthest + 1]int32
-	for k := range thirds {
-		from, to := max(k*c.Width/thirds, furthest), min((k+1)*c.Width/thirds, c.Width-furthest)
-		for x := from; x < to; x += 2 {
-			e := expected[x]
-			if e < 0 {
-				continue
-			}
-			part := row[x-furthest : x+furthest+1]
-			for s, v := range part {
-				w := int32(v) - int32(e)
-				if w < 0 {
-					w = -w
-				}
-				sums[k][s] += w
-			}
-		}
-	}
-	var all [2*furthest + 1]int32
-	for k := range thirds {
-		for s := range all {
-			all[s] += sums[k][s]
-		}
-	}
-	at := 0
-	for s := range all {
-		if all[s] < all[at] {
-			at = s
-		}
-	}
-	if at == furthest || at == 0 || at == 2*furthest || float64(all[at]) > gains*float64(all[furthest]) || int(all[furthest]) < c.Width/2 {
+	by, ok := wholeShift(row, expected)
+	if !ok {
 		return shift{}
 	}
+	var of [thirds]squares
+	var all squares
+	for k := range of {
+		of[k] = differ(row, expected, by, max(k*c.Width/thirds, furthest), min((k+1)*c.Width/thirds, c.Width-furthest))
+		all.before, all.after = all.before+of[k].before, all.after+of[k].after
+		all.cross, all.slope = all.cross+of[k].cross, all.slope+of[k].slope
+	}
+	if all.slope == 0 || all.before == 0 {
+		return shift{}
+	}
+	rest := min(max(2*float64(all.cross)/float64(all.slope), -1), 1)
+	s := shift{by: float64(by) - rest, explained: 1 - all.left(rest)/float64(all.before)}
+	if math.Abs(s.by) < leastShift || s.explained < explains {
+		return s
+	}
 	agreed := 0
-	for k := range thirds {
-		if float64(sums[k][at]) < (1+gains)/2*float64(sums[k][furthest]) {
+	for k := range of {
+		if of[k].left(rest) < (1-explainsThird)*float64(of[k].before) {
 			agreed++
 		}
 	}
-	return shift{by: float64(at - furthest), is: agreed >= thirds-1}
+	s.is = agreed >= thirds-1
+	return s
+}
+
+// wholeShift returns by how many pixels a row is shifted, if it differs from what is expected and lies within reach.
+func wholeShift(row []uint8, expected []int16) (by int, ok bool) {
+	still := int32(0)
+	for x := furthest; x < len(row)-furthest; x += 2 {
+		if e := int32(expected[x]); e >= 0 {
+			still += max(int32(row[x])-e, e-int32(row[x]))
+		}
+	}
+	if int(still) < quietRow*len(row)/2 {
+		return 0, false
+	}
+	var sums [2*furthest + 1]int32
+	for x := furthest; x < len(row)-furthest; x += 2 {
+		e := int32(expected[x])
+		if e < 0 {
+			continue
+		}
+		for s, v := range row[x-furthest : x+furthest+1] {
+			w := int32(v) - e
+			if w < 0 {
+				w = -w
+			}
+			sums[s] += w
+		}
+	}
+	at := furthest
+	for s := range sums {
+		if sums[s] < sums[at] {
+			at = s
+		}
+	}
+	return at - furthest, at > 0 && at < 2*furthest
+}
+
+// squares are sums over the pixels of a row: of the squared difference to what is expected, as the row is and shifted back by whole
+// pixels, of the latter difference times the slope, and of the squared slope, which is the difference of the pixels beside one.
+type squares struct{ before, after, cross, slope int64 }
+
+// left returns the squared difference that is left if the row is shifted back further, by rest pixels, as far as the slope tells: least
+// squares for a shift below a pixel, as in B. D. Lucas, T. Kanade, "An iterative image registration technique", 1981.
+func (s *squares) left(rest float64) float64 {
+	return float64(s.after) - float64(rest*float64(s.cross)) + float64(rest*rest*float64(s.slope))/4
+}
+
+// differ compares the pixels of a row from x0 to x1 with what is expected.
+func differ(row []uint8, expected []int16, by, x0, x1 int) (s squares) {
+	for x := x0; x < x1; x++ {
+		e0, e, e1 := expected[x-1], expected[x], expected[x+1]
+		if min(e0, e, e1) < 0 {
+			continue
+		}
+		slope := int64(e1) - int64(e0)
+		was, now := int64(row[x])-int64(e), int64(row[x+by])-int64(e)
+		s.before += was * was
+		s.after += now * now
+		s.cross += now * slope
+		s.slope += slope * slope
+	}
+	return s
 }

@@ -35,7 +35,7 @@ func (d *Detector) judge(a, c, b *picture) (s sight) {
 		d.marks = frame.NewImage[int8](c.Width, c.Height)
 		d.marked = make([]int, rows)
 	}
-	c = lit(a, c, b)
+	c, s.spots = lit(a, c, b)
 	s.number = d.count - 2
 	s.stir = make([]uint16, columns*rows)
 	d.now = s.stir

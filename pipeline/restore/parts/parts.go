@@ -64,6 +64,7 @@ type picture struct {
 type sight struct {
 	number int
 	areas  []candidate
+	spots  bool     // whether light has changed in some of it
 	stir   []uint16 // by cell, the sum of the steps by which pixels lie outside
 }
 

@@ -2,6 +2,7 @@ package parts
 
 import (
 	"image"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -79,6 +80,34 @@ func TestFind(t *testing.T) {
 		}
 		if f := found[0]; !f.Box.Overlaps(c.box) || !f.Box.In(c.box.Inset(-18)) || f.Score <= 0 || f.Score >= 1 {
 			t.Errorf("%s: found %v, want about %v", c.kind, f, c.box)
+		}
+	}
+}
+
+// Rows that are shifted by a pixel at random are found, and those that swing by a few.
+func TestSlightJitter(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 3))
+	for name, by := range map[string]func(y int) float64{
+		"random": func(int) float64 { return 2*random.Float64() - 1 },
+		"swing":  func(y int) float64 { return 3 * math.Sin(float64(y)/5) },
+	} {
+		found := find(func(n int, m frame.Image[uint8]) {
+			if n != spoilt {
+				return
+			}
+			for y := range height {
+				row, shift := m.Row(y), by(y)
+				was := slices.Clone(row)
+				for x := range row {
+					at := min(max(float64(x)-shift, 0), width-2)
+					i := int(at)
+					w := at - float64(i)
+					row[x] = uint8(float64(was[i])*(1-w) + float64(was[i+1])*w + 0.5)
+				}
+			}
+		})
+		if len(found) != 1 || found[0].Number != spoilt || found[0].Kind != Jitter {
+			t.Errorf("%s: found %v", name, found)
 		}
 	}
 }
@@ -167,6 +196,55 @@ func TestSound(t *testing.T) {
 	} {
 		if found := find(change); len(found) > 0 {
 			t.Errorf("%s: found %v", name, found)
+		}
+	}
+}
+
+// Light that changes in part of one picture is told from that of a lamp, and from damage. No part counts then.
+func TestSpots(t *testing.T) {
+	spot := func(x, _ int, v uint8) uint8 {
+		return uint8(min(float64(v)*(1+0.8*math.Sin(float64(x)*math.Pi*1.5/width)), 255))
+	}
+	half, block := image.Rect(0, 0, width*2/3, height), image.Rect(32, 32, 160, 48)
+	for _, c := range []struct {
+		name string
+		draw func(m frame.Image[uint8])
+		want bool
+	}{
+		{"nothing", func(frame.Image[uint8]) {}, false},
+		{"a spot", func(m frame.Image[uint8]) { paint(m, half, spot) }, true},
+		{"a lamp", func(m frame.Image[uint8]) {
+			paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return v / 2 })
+		}, false},
+		{"blocks", func(m frame.Image[uint8]) { paint(m, block, inverted) }, false},
+		{"streaks", func(m frame.Image[uint8]) {
+			paint(m, image.Rect(0, 62, width, 66), inverted)
+			paint(m, image.Rect(0, 126, width, 130), inverted)
+		}, false},
+	} {
+		var list []*picture
+		for n := range 3 {
+			m := frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(n)/24).Y}
+			if n == 1 {
+				c.draw(m)
+			}
+			list = append(list, &picture{Image: m})
+		}
+		if _, got := lit(list[0], list[1], list[2]); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	for _, on := range []bool{false, true} {
+		found := find(func(n int, m frame.Image[uint8]) {
+			if n == spoilt {
+				if on {
+					paint(m, half, spot)
+				}
+				paint(m, image.Rect(250, 40, 257, 47), inverted)
+			}
+		})
+		if (len(found) == 0) != on {
+			t.Errorf("lit %v: found %v", on, found)
 		}
 	}
 }

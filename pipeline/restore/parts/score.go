@@ -2,7 +2,7 @@ package parts
 
 import "math"
 
-// A candidate's score is a logistic function of what is measured of it, with weights that were fitted to damage drawn into ten
+// A candidate's score is a logistic function of what is measured of it, with weights that were fitted to damage drawn into ten (rows: 13)
 // clips, and to what else is seen there and in the same clips sound, in light that changes, shaken, in snow and in
 // grain.
 
@@ -10,7 +10,7 @@ import "math"
 type sort int
 
 const (
-	rowSort sort = iota // shifted rows, which have a score of their own
+	rowSort sort = iota // shifted rows
 	lineSort
 	blockSort
 	speckSort
@@ -20,6 +20,7 @@ const (
 const aroundMeasures = 4
 
 var weights = [...][]float64{
+	rowSort:   {-0.04, -0.64, 0.07, -1.31, -4.73, 8.14, 10.76, -9.71},
 	lineSort:  {0.51, -0.74, -0.8, -0.84, 2.11, 4.84, 0.67, -2.67, 9.37, -0.67, -1.07, -23.3},
 	blockSort: {0.75, -0.17, -1.38, -0.47, -6.1, 10.41, 2.84, 8.05, 0.93, -15.24},
 	speckSort: {1.03, -1.95, -0.7, 0.23, 0.37, -1.08, 0.38, -2.29, 13.34, -0.62, -10},

@@ -44,10 +44,10 @@ type drawing struct {
 func (h *heldPicture) release() {
 	for _, d := range h.drawings {
 		if d != nil {
-			d.Interval.Release()
+			d.Release()
 		}
 	}
-	h.Picture.Release()
+	h.Release()
 }
 
 // retimesHolds reports whether repeats in parts of pictures are retimed. Mattes and files of flow tell of the

@@ -73,7 +73,8 @@ type Synthesis struct {
 	// then are carried along.
 	CarryOverlays bool
 	// Animation says that the pictures are drawn or rendered: nothing is cross-faded for want of confidence,
-	// and counters show the nearer picture's number.
+	// and counters show the nearer picture's number. With DropRepeats, what repeats in parts of pictures is retimed,
+	// too.
 	Animation bool
 	// DropRepeats leaves out pictures that repeat the one before, as in animation on twos. Only a
 	// Stream can.
@@ -182,12 +183,8 @@ func (o *Options) workers() frame.Workers { return frame.Workers{N: o.Threads} }
 
 // synthesizer opens what makes the frames.
 func (o *Options) synthesizer() (synth.Synthesizer, error) {
-	s := &o.Synthesis
 	made, err := o.open(synth.Params{
-		Warp: warp.Params{
-			Mode: s.Mode, Order: bspline.Cubic, Kernel: warp.BSpline, Workers: o.workers(),
-			Acceleration: s.Preset != motion.Fast, Overlays: !s.CarryOverlays,
-		},
+		Warp: o.warp(),
 		Flow: motion.DeviceOptions(), Backend: o.Backend, Policy: synth.RemakeOnCPU, Log: o.Log,
 	})
 	if err != nil { // it names the options of package pipeline
@@ -197,13 +194,22 @@ func (o *Options) synthesizer() (synth.Synthesizer, error) {
 	return made, nil
 }
 
+// warp describes how frames are made between others.
+func (o *Options) warp() warp.Params {
+	s := &o.Synthesis
+	return warp.Params{
+		Mode: s.Mode, Order: bspline.Cubic, Kernel: warp.BSpline, Workers: o.workers(),
+		Acceleration: s.Preset != motion.Fast, Overlays: !s.CarryOverlays,
+	}
+}
+
 // params describe how frames are made.
 func (o *Options) params() stages.Params {
 	s := &o.Synthesis
 	flows, share := stages.ShareFlow(o.workers())
 	estimates := motion.Params{Method: motion.DIS, Workers: share, Log: o.Log}
 	return stages.Params{
-		Input: "pictures", Mode: s.Mode, Way: decision.Way{Preset: s.Preset, Shutter: "0"}, Workers: o.workers(),
+		Params: o.warp(), Input: "pictures", Way: decision.Way{Preset: s.Preset, Shutter: "0"},
 		Flow: stages.Flow{
 			Method: motion.DIS, Workers: flows, Share: share,
 			Estimator: func(ctx context.Context) (*motion.Estimator, error) { return motion.NewEstimator(ctx, estimates) },

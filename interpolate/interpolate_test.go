@@ -302,6 +302,7 @@ func TestStream(t *testing.T) {
 	list := trials()
 	for i, c := range list {
 		c.options.Synthesis.DropRepeats = i%2 == 0
+		c.options.Synthesis.Animation = i%4 == 0 && c.options.Synthesis.Mode.UsesFlow()
 	}
 	sample(t, list, 6, func(t *testing.T, c *trial) {
 		want, _ := c.converted(t)

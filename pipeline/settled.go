@@ -32,7 +32,7 @@ func (o *Settled) LineParams() stages.Params {
 	s := &o.Synthesis
 	flows, share := o.flowShare()
 	return stages.Params{
-		Input: o.Input.File, Mode: s.Mode, Way: o.way(), Workers: o.workers(),
+		Params: o.WarpParams(), Input: o.Input.File, Way: o.way(),
 		Flow: stages.Flow{
 			Method: s.Flow, Workers: flows, Share: share, Estimator: o.Estimator, DeviceEstimator: o.deviceEstimator,
 		},

@@ -157,6 +157,26 @@ func every(n int32, name string) func(string) error {
 	}
 }
 
+// Devices make frames between pictures with drawings that are held as the CPU does.
+func TestHoldsOnDevices(t *testing.T) {
+	clip := writePictures(t, 5, sprite(on(2)))
+	s := settled(t, pipeline.Options{
+		Input: pipeline.Input{File: "a", Tune: pipeline.Animation}, Output: pipeline.Output{File: "b"},
+		Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}}, Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}, Compute: pipeline.Compute{Threads: 2},
+	})
+	want := onProcessor(t, clip, s)
+	if made := want.records[2].Method; made != pipeline.Interpolated {
+		t.Errorf("the second picture, in which the drawing is held, is %s", made)
+	}
+	d := emulated(t, s, kernels.NewLate(1))
+	defer d.Close()
+	got, err := throughSynthesizer(t, clip, s, d)
+	must(t, err)
+	if list := got.differences(want); len(list) > 0 || len(got.frames) < 9 {
+		t.Errorf("frames %v of %d differ", list, len(got.frames))
+	}
+}
+
 // The kernels make the frames that the CPU makes, in all ways, on one to three devices
 // that do late what is queued, also where calls fail now and then.
 func TestDevicesMakeTheFramesOfTheCPU(t *testing.T) {

@@ -101,7 +101,7 @@ func (r *run) end() int64 {
 // different pictures for repeats need more.
 func dividedAhead(p *Params) int {
 	if p.DropRepeats {
-		return 4 * (maxRepeats + 1)
+		return (4 + holdsAfter) * (maxRepeats + 1)
 	}
 	return 2
 }

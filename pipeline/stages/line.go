@@ -154,6 +154,9 @@ func (r *run) connect(s *stages, pictures <-chan *Picture, schedule Schedule, sh
 	if r.params.DropRepeats {
 		pictures = connect(s, 0, r.dropRepeats(pictures))
 	}
+	if r.retimesHolds() {
+		pictures = connect(s, 0, r.moveHolds(pictures))
+	}
 	intervals := connect(s, 0, r.schedule(schedule, pictures))
 	if r.want != Whole() || shared {
 		intervals = connect(s, 0, r.crop(intervals))

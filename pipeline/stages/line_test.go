@@ -54,7 +54,7 @@ func (s *levels) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 // crossFades are the Params of a line that makes frames without flow.
 func crossFades() Params {
 	return Params{
-		Mode: warp.Blend, Way: decision.Way{Preset: motion.Fast, Shutter: "0"}, Workers: frame.Workers{N: 1},
+		Params: warp.Params{Mode: warp.Blend, Workers: frame.Workers{N: 1}}, Way: decision.Way{Preset: motion.Fast, Shutter: "0"},
 		Flow: Flow{
 			Method: motion.DIS, Workers: 1,
 			Estimator: func(ctx context.Context) (*motion.Estimator, error) {

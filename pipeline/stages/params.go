@@ -15,11 +15,10 @@ import (
 // Params describe how a Line makes frames. pipeline.Options, from which they come, say what the
 // values mean, and are checked: no value is left to a default.
 type Params struct {
-	Input   string // names the source, for messages
-	Mode    warp.Mode
-	Way     decision.Way // preset and shutter of frames for which no decision chooses others
-	Flow    Flow
-	Workers frame.Workers
+	warp.Params              // of frames with the way's preset
+	Input       string       // names the source, for messages
+	Way         decision.Way // preset and shutter of frames for which no decision chooses others
+	Flow        Flow
 
 	SceneThreshold float64
 	Scenes         []*big.Rat // nil to detect them

@@ -125,8 +125,13 @@ func targets(slots []timeline.Slot) []*Target {
 // between them: half-way between when the first was last shown and the second.
 func (v *Interval) Turn() warp.Phase {
 	t := new(big.Rat).Add(v.A.Last, v.B.At)
-	t.Quo(t, big.NewRat(2, 1))
-	return timeline.Quantise(t.Quo(t.Sub(t, v.A.At), v.length()))
+	return v.phase(t.Quo(t, big.NewRat(2, 1)))
+}
+
+// phase returns the phase of a moment between the two pictures.
+func (v *Interval) phase(t *big.Rat) warp.Phase {
+	t = new(big.Rat).Sub(t, v.A.At)
+	return timeline.Quantise(t.Quo(t, v.length()))
 }
 
 // gapWarning warns of the first gap.

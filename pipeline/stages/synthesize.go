@@ -94,6 +94,12 @@ func (t *Target) take(p *Picture) {
 
 // show takes note of the picture that t shows.
 func (t *Target) show(p *Picture) {
+	if p.Remade {
+		if t.record.Method == decision.FromSource {
+			t.record.Method = decision.Interpolated
+		}
+		return
+	}
 	t.taken = sourceFrame(p.Number + 1)
 	t.shows = t.taken
 }

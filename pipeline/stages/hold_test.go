@@ -1,0 +1,158 @@
+//go:build unix
+
+package stages_test
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"retime/pipeline"
+	"retime/pipeline/stages"
+)
+
+// grain is a smooth pattern without a period.
+func grain(x, y float64) float64 {
+	return math.Sin(x/3.1+math.Sin(y/5.3)) + math.Sin(y/4.3+math.Sin(x/6.7)) + math.Sin((x+y)/9.1)
+}
+
+// sprite is a disc on its way over a ground that moves by three pixels a picture, in pictures of 192x108. It is
+// drawn at each moment as of the one that drawn returns.
+func sprite(drawn func(at int) float64) func(n int) (y, u, v []uint8) {
+	return func(n int) (y, u, v []uint8) {
+		y, u, v = make([]uint8, 192*108), bytes.Repeat([]uint8{128}, 96*54), bytes.Repeat([]uint8{128}, 96*54)
+		x0, y0 := spriteAt(drawn(n))
+		for j := range 108 {
+			for i := range 192 {
+				value := 110 + 16*grain(float64(i+3*n), float64(j))
+				if dx, dy := float64(i)-x0, float64(j)-y0; math.Hypot(dx, dy) < 21 {
+					value = 130 + 34*grain(1.9*dx, 1.9*dy+70)
+				}
+				y[j*192+i] = uint8(min(max(value, 16), 235))
+			}
+		}
+		return y, u, v
+	}
+}
+
+// spriteAt is the middle of the sprite as drawn at a moment.
+func spriteAt(at float64) (x, y float64) { return 40 + 4*at, 50 + at/2 }
+
+// on holds a drawing for so many pictures.
+func on(pictures int) func(at int) float64 {
+	return func(at int) float64 { return float64(at - at%pictures) }
+}
+
+// A drawing that is held over a ground that moves is on its way in each frame. All else stays as it was shot.
+func TestHolds(t *testing.T) {
+	const pictures = 14
+	for _, c := range []struct {
+		name  string
+		drawn func(at int) float64
+		tune  pipeline.Tune
+		how   pipeline.Duplicates
+		moved func(k int) bool // the frame is not the source's
+	}{
+		{"on twos", on(2), pipeline.Animation, "", func(k int) bool { return k%2 != 0 && k < pictures-2 }},
+		{"on threes", on(3), pipeline.Animation, "", func(k int) bool { return k%3 != 0 && k < pictures-2 }},
+		{"without the tune", on(2), "", pipeline.RetimeDuplicates, nil},
+		{"to keep repeats", on(2), pipeline.Animation, pipeline.KeepDuplicates, nil},
+		{"on ones", on(1), pipeline.Animation, "", nil},
+		{"still", func(int) float64 { return 9 }, pipeline.Animation, "", nil},
+		{"stops once", func(at int) float64 { return float64(at - at/7) }, pipeline.Animation, "", nil},
+		{"begins to move", func(at int) float64 { return float64(max(at, 7)) }, pipeline.Animation, "", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			clip := writePictures(t, pictures, sprite(c.drawn))
+			source, _, _ := readAll(t, clip)
+			o := lossless(t, clip)
+			o.Input.Tune, o.Synthesis.Duplicates = c.tune, c.how
+			report := mustRun(t, o)
+			got, _, _ := readAll(t, o.Output.File)
+			evenly := sprite(on(1))
+			made := int64(0)
+			for k, f := range got {
+				if c.moved == nil || !c.moved(k) {
+					if !bytes.Equal(f, source[k]) {
+						t.Errorf("frame %d has changed", k)
+					}
+					continue
+				}
+				made++
+				truth, _, _ := evenly(k)
+				x, y := spriteAt(float64(k))
+				around := box{int(x) - 28, int(y) - 28, int(x) + 28, int(y) + 28}
+				before, after := around.psnr(source[k], truth), around.psnr(f, truth)
+				t.Logf("frame %d: %.1f dB, was %.1f", k, after, before)
+				if after < 26 || after < before+9 {
+					t.Errorf("frame %d: %.1f dB from where the drawing should be, held %.1f", k, after, before)
+				}
+				if far := (box{int(x) + 44, 0, 192, 108}); !far.same(f, source[k]) {
+					t.Errorf("frame %d has changed beside the drawing", k)
+				}
+			}
+			if report.Made != made {
+				t.Errorf("%d frames made, want %d", report.Made, made)
+			}
+		})
+	}
+}
+
+// Neither threads, nor other frames' ways, nor where the work begins matter to drawings that are held.
+func TestHoldsAnyhow(t *testing.T) {
+	clip := writePictures(t, 14, sprite(on(2)))
+	made := func(threads int, decisions ...pipeline.Decision) [][]byte {
+		o := lossless(t, clip)
+		o.Input.Tune, o.Compute.Threads, o.Synthesis.Decisions = pipeline.Animation, threads, decisions
+		o.Timing.Rate = pipeline.Rate{Value: ratio("2"), Multiple: true}
+		mustRun(t, o)
+		got, _, _ := readAll(t, o.Output.File)
+		return got
+	}
+	want := made(1)
+	for k, f := range made(3) {
+		if !bytes.Equal(f, want[k]) {
+			t.Errorf("frame %d differs with three threads", k)
+		}
+	}
+	for k, f := range made(2, pipeline.Decision{Frame: 9, Shutter: "180", Line: 1}) {
+		if bytes.Equal(f, want[k]) != (k != 9) {
+			t.Errorf("frame %d, with a shutter for frame 9: the same as without: %v", k, k == 9)
+		}
+	}
+	o := settled(t, pipeline.Options{
+		Input: pipeline.Input{File: clip, Tune: pipeline.Animation}, Output: pipeline.Output{File: "b"},
+		Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}}, Compute: pipeline.Compute{Backend: pipeline.CPU},
+	})
+	c, err := o.Open(t.Context())
+	must(t, err)
+	defer c.Source.Close()
+	s, err := o.Synthesizer()
+	must(t, err)
+	defer s.Close()
+	sink := &collectingSink{}
+	must(t, c.Frames(t.Context(), pipeline.Part{Pass: &c.Plan.Passes[0], First: 17, End: 21}, c.Pictures(), func(source pipeline.Source, want stages.Range) error {
+		return o.Line(c.Plan, sink, s).Run(t.Context(), source, &c.Plan.Passes[0], want)
+	}))
+	if len(sink.frames) != 4 {
+		t.Fatalf("a part of %d frames, want 4", len(sink.frames))
+	}
+	for k, f := range sink.frames {
+		if !bytes.Equal(f, want[17+k]) {
+			t.Errorf("frame %d differs as one of a part", 17+k)
+		}
+	}
+}
+
+// psnr compares a box of two pictures of 192x108.
+func (b box) psnr(p, q []byte) float64 {
+	sum := 0.
+	for y := b[1]; y < b[3]; y++ {
+		for x := b[0]; x < b[2]; x++ {
+			d := float64(p[y*192+x]) - float64(q[y*192+x])
+			sum += d * d
+		}
+	}
+	return 10 * math.Log10(255*255*float64((b[2]-b[0])*(b[3]-b[1]))/max(sum, 1e-9))
+}

@@ -248,7 +248,7 @@ func (o *Output) check() error {
 	if o.CRF != nil && *o.CRF < 0 {
 		return fault.New(fault.Usage, "Output.CRF %d: must not be negative", *o.CRF)
 	}
-	if len(o.Channels) > 0 && !o.isEXR() {
+	if len(o.Channels) > 0 && o.File != "" && !o.IsEXR() && !o.LenientChannels {
 		return fault.New(fault.Usage, "Output.Channels: only a sequence of OpenEXR has further channels, such as build/p.####.exr")
 	}
 	if _, err := aov.ParseRules(o.Channels); err != nil {

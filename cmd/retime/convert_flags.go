@@ -183,7 +183,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions, Value: pointed(&out.StartNumber, parseInt)},
 		{name: "channel", arg: "PATTERN=HOW", usage: "channels of OpenEXR in made frames: N=mix, 'mask.*=nearest'; repeatable\n" +
 			"Names tell which are mixed and which come from the nearer frame (docs/compositing.md); * stands for any text, and the last rule for a channel counts.", heading: outputHeading, option: "Output.Channels",
-			verbs: convertVerb | batchVerb | restoreVerb, Value: texts(&out.Channels)},
+			verbs: convertVerb | batchVerb | restoreVerb | reviewVerb, Value: texts(&out.Channels)},
 		{name: "vopt", arg: "KEY=VALUE", usage: "option of the video encoder, such as preset=slow; repeatable", heading: outputHeading, option: "Output.VideoOptions",
 			verbs: conversions | restoreVerb, Value: &pairs{&out.VideoOptions, "--vopt"}},
 		{name: "acodec", arg: "NAME", usage: "sound encoder (default copy, or if it cannot be copied, its own codec)\n" +

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/asticode/go-astiav"
@@ -10,7 +11,7 @@ import (
 )
 
 // undone returns a packet that FFmpeg can decode if p is an OpenEXR picture compressed by DWA, which it decodes
-// in part; nil if p is good as it is, or for the decoder to judge.
+// in part, or in a later way; nil if p is good as it is, or for the decoder to judge.
 func (c *decoder) undone(p *astiav.Packet) *astiav.Packet {
 	if c.demuxer.video.CodecParameters().CodecID() != astiav.CodecIDExr {
 		return nil
@@ -33,18 +34,28 @@ func (c *decoder) undone(p *astiav.Packet) *astiav.Packet {
 }
 
 // stateSize gives the video of an OpenEXR sequence the size that its first picture states, if FFmpeg has not found it
-// because it cannot decode that.
-func (d *demuxer) stateSize() {
+// because it cannot decode that. It returns an error if nothing else can, either.
+func (d *demuxer) stateSize() error {
 	p := d.video.CodecParameters()
 	if p.CodecID() != astiav.CodecIDExr || p.Width() > 0 || len(d.numbers.list) == 0 {
-		return
+		return nil
 	}
-	file, err := os.ReadFile(d.numbers.list[0].file)
+	first := d.numbers.list[0].file
+	file, err := os.ReadFile(first)
 	if err != nil {
-		return // whoever reads the pictures says so
+		return nil // whoever reads the pictures says so
 	}
-	if parts, err := exr.Parts(file); err == nil && parts[0].DWA && exr.Version() != "" {
-		p.SetWidth(parts[0].Display.Dx())
-		p.SetHeight(parts[0].Display.Dy())
+	parts, err := exr.Parts(file)
+	if err == nil {
+		err = exr.Seen(parts)
 	}
+	if err == nil {
+		_, err = exr.Undone(file, 0)
+	}
+	if err != nil {
+		return d.bad(fmt.Errorf("%s: %w", first, err))
+	}
+	p.SetWidth(parts[0].Display.Dx())
+	p.SetHeight(parts[0].Display.Dy())
+	return nil
 }

@@ -6,13 +6,16 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"retime/frame"
 	"retime/internal/cliptest"
+	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/media/exr"
 )
@@ -75,6 +78,62 @@ func TestDWA(t *testing.T) {
 					t.Errorf("type %d, compression %d: picture %d is %.1f dB from what it was", kind, compression, n, psnr)
 				}
 			}
+		}
+	}
+}
+
+// Halves and floats in one picture are read as they would be alone, and whatever no decoder shows is refused by its name.
+func TestOtherOpenEXR(t *testing.T) {
+	const w, h = 48, 32
+	wave := func(x, y int) float32 { return float32(0.5 + 0.25*math.Sin(float64(x)/9)*math.Cos(float64(y)/7)) }
+	write := func(change func(file []byte) []byte, channels ...exr.Channel) (pattern string) {
+		var b bytes.Buffer
+		if err := exr.Write(&b, w, h, channels); err != nil {
+			t.Fatal(err)
+		}
+		pattern = filepath.Join(t.TempDir(), "p.%04d.exr")
+		for n := range 2 {
+			if err := os.WriteFile(fmt.Sprintf(pattern, 1001+n), change(b.Bytes()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return pattern
+	}
+	same := func(file []byte) []byte { return file }
+	colour := func(kinds ...exr.Type) (list []exr.Channel) {
+		for i, name := range []string{"R", "G", "B", "A"} {
+			list = append(list, exr.Channel{Name: name, Type: kinds[i], Sample: func(x, y int) float32 { // what halves hold
+				return frame.HalfValue(frame.HalfBits(wave(x+11*i, y)))
+			}})
+		}
+		return list
+	}
+	want, _, _ := readAll(t, write(same, colour(exr.Float, exr.Float, exr.Float, exr.Float)...))
+	for _, kinds := range [][]exr.Type{{exr.Half, exr.Half, exr.Half, exr.Float}, {exr.Half, exr.Float, exr.Half, exr.Half}} {
+		if got, _, _ := readAll(t, write(same, colour(kinds...)...)); len(got) != 2 || !bytes.Equal(got[0], want[0]) {
+			t.Errorf("channels of types %v: %d pictures, or other samples", kinds, len(got))
+		}
+	}
+	half := colour(exr.Half, exr.Half, exr.Half, exr.Half)
+	deep := func(file []byte) []byte {
+		file = append(bytes.Clone(file[:8]), append([]byte("type\x00string\x00\x0c\x00\x00\x00deepscanline"), file[8:]...)...)
+		file[5] |= 8
+		return file
+	}
+	later := func(file []byte) []byte {
+		return bytes.Replace(file, []byte("compression\x00\x01\x00\x00\x00\x03"), []byte("compression\x00\x01\x00\x00\x00\x7f"), 1)
+	}
+	for says, name := range map[string]string{
+		"neither R, G and B nor Y; it has N.X, Z": write(same, exr.Channel{Name: "N.X", Type: exr.Half, Sample: wave}, exr.Channel{Name: "Z", Type: exr.Float, Sample: wave}),
+		"deep data in the first part":             write(deep, half...),
+		"ompression":                              write(later, half...), // OpenEXR's words
+	} {
+		r, err := media.Open(t.Context(), name, media.ReaderOptions{Log: slog.New(slog.DiscardHandler)})
+		if err == nil {
+			r.Close()
+		}
+		if fault.KindOf(err) != fault.BadData || !strings.Contains(fmt.Sprint(err), says) || !strings.Contains(fmt.Sprint(err), "p.1001.exr") {
+			t.Errorf("%v, want %q", err, says)
 		}
 	}
 }

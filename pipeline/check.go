@@ -242,8 +242,8 @@ func (s *Synthesis) check() error {
 const maxStartNumber = 1_000_000_000
 
 func (o *Output) check() error {
-	if o.StartNumber != nil && (*o.StartNumber < 0 || *o.StartNumber > maxStartNumber) {
-		return fault.New(fault.Usage, "Output.StartNumber %d: want a number from 0 to %d", *o.StartNumber, maxStartNumber)
+	if o.StartNumber != nil && (*o.StartNumber < -maxStartNumber || *o.StartNumber > maxStartNumber) {
+		return fault.New(fault.Usage, "Output.StartNumber %d: want a number from %d to %d", *o.StartNumber, -maxStartNumber, maxStartNumber)
 	}
 	if o.CRF != nil && *o.CRF < 0 {
 		return fault.New(fault.Usage, "Output.CRF %d: must not be negative", *o.CRF)

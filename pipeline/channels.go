@@ -21,8 +21,8 @@ func (c *Clip) checkChannels(ctx context.Context) error {
 	return copied.KeepChannels(ctx, new(media.WriterOptions))
 }
 
-// KeepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, unless
-// somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost, and rules
+// KeepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, and one of DPX their
+// headers, unless somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost, and rules
 // for channels are an error. It comes before the line is made.
 func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 	o := &c.Options
@@ -31,6 +31,7 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 		return fault.New(fault.Usage, "Output.Channels %w", err)
 	}
 	if why := c.losing(); why != nil {
+		c.keepHeaders(w)
 		return c.losesChannels(why)
 	}
 	peak := pixel.PeakLight()
@@ -103,12 +104,20 @@ func (o *Output) IsEXR() bool {
 func (c *Clip) losing() error {
 	in, out := &c.Options.Input, &c.Options.Output
 	_, numbered := c.Source.Picture(0)
-	switch {
+	switch option := c.encoded(); {
 	case !out.IsEXR():
 		return fault.New(fault.Usage, "output %q is no sequence of OpenEXR", out.File)
 	case !numbered || c.Source.Video().Codec != "exr":
 		return fault.New(fault.Usage, "input %q is no sequence of OpenEXR", in.File)
+	case option != "":
+		return fault.New(fault.Usage, "%s has FFmpeg write it; leave that out", option)
 	}
+	return nil
+}
+
+// encoded returns an option that says how FFmpeg encodes the output; empty if none does.
+func (c *Clip) encoded() fault.Words {
+	in, out := &c.Options.Input, &c.Options.Output
 	for _, asked := range []struct {
 		option fault.Words
 		given  bool
@@ -117,8 +126,8 @@ func (c *Clip) losing() error {
 		{"Output.CRF", out.CRF != nil}, {"Output.Format", out.Format != ""}, {"Input.Deinterlace", in.Deinterlace != RefuseFields && in.Deinterlace != IgnoreFields},
 	} {
 		if asked.given {
-			return fault.New(fault.Usage, "%s has FFmpeg write it; leave that out", asked.option)
+			return asked.option
 		}
 	}
-	return nil
+	return ""
 }

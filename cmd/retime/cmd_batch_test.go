@@ -209,6 +209,21 @@ func TestOwnDevices(t *testing.T) {
 	}
 }
 
+// A sequence weighs what its pictures do, in what is foretold of the time.
+func TestBatchWeighsSequences(t *testing.T) {
+	dir := t.TempDir()
+	for i, size := range []int{100, 250} {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("p.%04d.exr", i)), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]int64{"p.####.exr": 350, "p.0001.exr": 250, "q.####.exr": 0} {
+		if got := bytesOf(filepath.Join(dir, name)); got != want {
+			t.Errorf("%s: %d bytes, want %d", name, got, want)
+		}
+	}
+}
+
 // A rule for channels among the defaults is for the clips that it fits.
 func TestBatchDefaultsForChannels(t *testing.T) {
 	in := clips(t, 1, 2)

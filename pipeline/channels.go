@@ -21,17 +21,18 @@ func (c *Clip) checkChannels(ctx context.Context) error {
 	return copied.KeepChannels(ctx, new(media.WriterOptions))
 }
 
-// KeepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, unless
-// somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost, and rules
+// KeepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, and one of DPX their
+// headers, unless somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost, and rules
 // for channels are an error. It comes before the line is made.
 func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 	o := &c.Options
 	rules, err := aov.ParseRules(o.Output.Channels)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fault.New(fault.Usage, "Output.Channels %w", err)
-	case !c.takesWhole():
-		return c.losesChannels("it is no sequence of OpenEXR, or FFmpeg encodes the output")
+	}
+	if why := c.losing(); why != nil {
+		c.keepHeaders(w)
+		return c.losesChannels(why)
 	}
 	peak := pixel.PeakLight()
 	if o.Timing.Shutter != nil {
@@ -41,11 +42,11 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 	if o.Timing.KeepTimestamps {
 		rate = nil // shot frames are the files that they were
 	}
-	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: rate, Peak: peak, Rules: rules, Workers: o.workers(), Log: o.Hooks.Log})
+	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: rate, Peak: peak, Rules: rules, Lenient: o.Output.LenientChannels, Workers: o.workers(), Log: o.Hooks.Log})
 	switch {
 	case errors.Is(err, exr.ErrUnsupported), errors.Is(err, exr.ErrFormat):
 		o.Hooks.Log.Info("only colour and alpha are kept", "input", o.Input.File, "because", err)
-		return c.losesChannels(err.Error())
+		return c.losesChannels(err)
 	case errors.As(err, new(*aov.RuleError)):
 		return fault.New(fault.Usage, "Output.Channels %w", err)
 	case err != nil:
@@ -85,25 +86,48 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 	return nil
 }
 
-// losesChannels returns an error if there are rules for channels that are not kept.
-func (c *Clip) losesChannels(because string) error {
-	if len(c.Options.Output.Channels) == 0 {
+// losesChannels returns an error if there are rules for channels, which are not kept for a reason.
+func (c *Clip) losesChannels(because error) error {
+	if o := &c.Options.Output; len(o.Channels) == 0 || o.LenientChannels {
 		return nil
 	}
-	return fault.New(fault.Usage, "Output.Channels: the channels of input %q are lost: %s", c.Options.Input.File, because)
+	return fault.New(fault.Usage, "Output.Channels: the output has colour and alpha alone: %w", because)
 }
 
-// isEXR reports whether the output is a sequence of OpenEXR.
-func (o *Output) isEXR() bool {
+// IsEXR reports whether the output is a sequence of OpenEXR.
+func (o *Output) IsEXR() bool {
 	return media.IsSequence(o.File) && strings.EqualFold(filepath.Ext(o.File), ".exr")
 }
 
-// takesWhole reports whether both input and output are sequences of OpenEXR, and nothing is asked for that
-// the source's files do not have.
-func (c *Clip) takesWhole() bool {
+// losing says why the output does not keep all that pictures of OpenEXR may hold; nil if input and output are
+// sequences of them, and nothing is asked for that the source's files do not have.
+func (c *Clip) losing() error {
 	in, out := &c.Options.Input, &c.Options.Output
-	asked := out.VideoCodec != "" || len(out.VideoOptions) > 0 || out.PixelFormat != "" || out.CRF != nil || out.Format != "" ||
-		in.Deinterlace != RefuseFields && in.Deinterlace != IgnoreFields
 	_, numbered := c.Source.Picture(0)
-	return !asked && numbered && c.Source.Video().Codec == "exr" && out.isEXR()
+	switch option := c.encoded(); {
+	case !out.IsEXR():
+		return fault.New(fault.Usage, "output %q is no sequence of OpenEXR", out.File)
+	case !numbered || c.Source.Video().Codec != "exr":
+		return fault.New(fault.Usage, "input %q is no sequence of OpenEXR", in.File)
+	case option != "":
+		return fault.New(fault.Usage, "%s has FFmpeg write it; leave that out", option)
+	}
+	return nil
+}
+
+// encoded returns an option that says how FFmpeg encodes the output; empty if none does.
+func (c *Clip) encoded() fault.Words {
+	in, out := &c.Options.Input, &c.Options.Output
+	for _, asked := range []struct {
+		option fault.Words
+		given  bool
+	}{
+		{"Output.VideoCodec", out.VideoCodec != ""}, {"Output.VideoOptions", len(out.VideoOptions) > 0}, {"Output.PixelFormat", out.PixelFormat != ""},
+		{"Output.CRF", out.CRF != nil}, {"Output.Format", out.Format != ""}, {"Input.Deinterlace", in.Deinterlace != RefuseFields && in.Deinterlace != IgnoreFields},
+	} {
+		if asked.given {
+			return asked.option
+		}
+	}
+	return ""
 }

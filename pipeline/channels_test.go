@@ -214,13 +214,29 @@ func TestRulesForChannels(t *testing.T) {
 			t.Errorf("%q: %s are mixed, want %s", c.rules, got, c.mixed)
 		}
 	}
-	for _, change := range []func(*pipeline.Output){
-		func(o *pipeline.Output) { o.File = filepath.Join(t.TempDir(), "o.mkv") }, func(o *pipeline.Output) { o.VideoOptions = map[string]string{"compression": "rle"} },
+	clip := cliptest.WriteScene(t, 64, 48, 2, 25, 1)
+	for _, c := range []struct {
+		change func(*pipeline.Options)
+		says   string // an error, and if rules may be for nothing, a warning
+		warns  bool
+	}{
+		{func(o *pipeline.Options) { o.Output.File = filepath.Join(t.TempDir(), "o.mkv") }, "only a sequence of OpenEXR has further channels", false},
+		{func(o *pipeline.Options) { o.Input.File = clip }, "colour and alpha alone: input", false},
+		{func(o *pipeline.Options) { o.Output.VideoOptions = map[string]string{"compression": "rle"} }, "alone: Output.VideoOptions has FFmpeg write it", false},
+		{func(o *pipeline.Options) { o.Output.Channels = []string{"diffuse.G=mix", "Z=mix"} }, "has no such channel", true},
 	} {
+		var log bytes.Buffer
 		o := pipeline.Options{Input: pipeline.Input{File: filepath.Join(dir, "p.####.exr")}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "q.####.exr"), Channels: []string{"Z=mix"}}}
-		change(&o.Output)
-		if _, err := pipeline.Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Output.Channels") {
-			t.Errorf("%s: %v", o.Output.File, err)
+		o.Timing.Rate = pipeline.Rate{Value: big.NewRat(50, 1)}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&log, nil))
+		c.change(&o)
+		if _, err := pipeline.Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Output.Channels") || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", o.Output.File, err, c.says)
+		}
+		log.Reset()
+		o.Output.LenientChannels = true
+		if _, err := pipeline.Run(context.Background(), o); err != nil || strings.Contains(log.String(), c.says) != c.warns {
+			t.Errorf("%s: %v; %s", o.Output.File, err, log.String())
 		}
 	}
 }

@@ -242,13 +242,13 @@ func (s *Synthesis) check() error {
 const maxStartNumber = 1_000_000_000
 
 func (o *Output) check() error {
-	if o.StartNumber != nil && (*o.StartNumber < 0 || *o.StartNumber > maxStartNumber) {
-		return fault.New(fault.Usage, "Output.StartNumber %d: want a number from 0 to %d", *o.StartNumber, maxStartNumber)
+	if o.StartNumber != nil && (*o.StartNumber < -maxStartNumber || *o.StartNumber > maxStartNumber) {
+		return fault.New(fault.Usage, "Output.StartNumber %d: want a number from %d to %d", *o.StartNumber, -maxStartNumber, maxStartNumber)
 	}
 	if o.CRF != nil && *o.CRF < 0 {
 		return fault.New(fault.Usage, "Output.CRF %d: must not be negative", *o.CRF)
 	}
-	if len(o.Channels) > 0 && !o.isEXR() {
+	if len(o.Channels) > 0 && o.File != "" && !o.IsEXR() && !o.LenientChannels {
 		return fault.New(fault.Usage, "Output.Channels: only a sequence of OpenEXR has further channels, such as build/p.####.exr")
 	}
 	if _, err := aov.ParseRules(o.Channels); err != nil {

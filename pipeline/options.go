@@ -164,6 +164,9 @@ type Output struct {
 	// reads them: "mask.*=nearest" has made frames take channels from the nearer frame, "N=mix" mix them. The last
 	// rule for a channel counts, and its name tells if there is none.
 	Channels []string
+	// LenientChannels leaves out rules for channels that the pictures lack, with a warning, and all of Channels if
+	// the output is no sequence of OpenEXR that is made of another. Otherwise these are errors.
+	LenientChannels bool
 
 	Overwrite bool // replace an existing output
 	// Keep names further files, beside the input, whose names a partial output does not take.

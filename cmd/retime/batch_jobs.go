@@ -97,6 +97,9 @@ func (c *batchClip) arguments() []string {
 		paths[d.name] = d.path
 	}
 	visitDecisive(c.given, func(d *flag, texts []string) {
+		if d.name == "channel" && !c.Output.IsEXR() {
+			return
+		}
 		if path := paths[d.name]; path != nil {
 			texts = []string{*path}
 		}
@@ -215,7 +218,10 @@ func clipOf(entry settings.Clip, dir, confine string) (*batchClip, batch.Job, er
 	flags := pflag.NewFlagSet("clip", pflag.ContinueOnError)
 	o.AddFlags(flags)
 	input := ""
-	for _, s := range entry.Settings {
+	for i, s := range entry.Settings {
+		if s.Name == "channel" && i >= entry.Own {
+			o.Output.LenientChannels = true
+		}
 		f := flags.Lookup(s.Name)
 		switch {
 		case s.Name == "input" && !s.List:
@@ -266,8 +272,8 @@ func blame(entry settings.Clip, dir, confine string) int {
 		for _, v := range s.Values {
 			_ = flags.Set(s.Name, v) // clipOf has set it without error
 		}
-		o.Compute.Confine = confine
-		here, err := filepath.Abs(cmp.Or(confine, dir)) // a place that is permitted
+		o.Compute.Confine, o.Output.LenientChannels = confine, true // whatever the output is
+		here, err := filepath.Abs(cmp.Or(confine, dir))             // a place that is permitted
 		if err != nil {
 			continue
 		}

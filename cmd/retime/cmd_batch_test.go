@@ -98,18 +98,20 @@ func TestJobFileErrors(t *testing.T) {
 	in := clips(t, 2, 2)
 	file := filepath.Join(in, "jobs.yaml")
 	for text, want := range map[string]string{
-		"clips:\n  - input: a\n    output: b\n    sloww: 2\n":                                        `line 4: no setting "sloww"`,
-		"clips:\n  - input: a\n    output: b\n    quiet: true\n":                                     `line 4: no setting "quiet"`,
-		"clips:\n  - input: a\n    output: b\n    slow: 0\n":                                         "line 4: ",
-		"clips:\n  - input: a\n    output: b\n    slow: [2, 3]\n":                                    "line 4: slow: want one value",
-		"clips:\n  - input: a\n    output: b\n    order: cubic\n":                                    "line 4: order",
-		"defaults:\n  preset: better\nclips:\n  - input: a\n    output: b\n":                         "line 2: --preset better",
-		"defaults:\n  slow: 2\nclips:\n  - input: a\n    output: b\n    curve: none.txt\n":           "line 6: --curve",
-		"clips:\n  - output: b\n":                                                                    "line 2: no input",
-		"clips:\n  - input: a\n    output: '{nam}.nut'\n":                                            "line 2: output",
-		"clips:\n  - input: a\n":                                                                     "line 2: no output",
-		"clips:\n  - input: a\n    output: '-'\n":                                                    "standard",
-		"clips:\n  - input: [a, b]\n    output: b\n":                                                 "line 2: input: want one value",
+		"clips:\n  - input: a\n    output: b\n    sloww: 2\n":                                     `line 4: no setting "sloww"`,
+		"clips:\n  - input: a\n    output: b\n    quiet: true\n":                                  `line 4: no setting "quiet"`,
+		"clips:\n  - input: a\n    output: b\n    slow: 0\n":                                      "line 4: ",
+		"clips:\n  - input: a\n    output: b\n    slow: [2, 3]\n":                                 "line 4: slow: want one value",
+		"clips:\n  - input: a\n    output: b\n    order: cubic\n":                                 "line 4: order",
+		"defaults:\n  preset: better\nclips:\n  - input: a\n    output: b\n":                      "line 2: --preset better",
+		"defaults:\n  slow: 2\nclips:\n  - input: a\n    output: b\n    curve: none.txt\n":        "line 6: --curve",
+		"defaults:\n  channel: N=mix\nclips:\n  - input: a\n    output: b\n    curve: none.txt\n": "line 6: --curve",
+		"clips:\n  - input: a\n    output: b\n    channel: N=mix\n":                               "line 2: --channel",
+		"clips:\n  - output: b\n":                         "line 2: no input",
+		"clips:\n  - input: a\n    output: '{nam}.nut'\n": "line 2: output",
+		"clips:\n  - input: a\n":                          "line 2: no output",
+		"clips:\n  - input: a\n    output: '-'\n":         "standard",
+		"clips:\n  - input: [a, b]\n    output: b\n":      "line 2: input: want one value",
 		"defaults: {output: same.nut}\nclips:\n  - input: clip 00 ü.y4m\n  - input: clip 01 ü.y4m\n": "would be written twice",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
@@ -204,6 +206,38 @@ func TestOwnDevices(t *testing.T) {
 		if got := ownDevices(c.all, c.slot, c.slots); !slices.Equal(got, c.want) {
 			t.Errorf("%v, slot %d of %d: %v, want %v", c.all, c.slot, c.slots, got, c.want)
 		}
+	}
+}
+
+// A sequence weighs what its pictures do, in what is foretold of the time.
+func TestBatchWeighsSequences(t *testing.T) {
+	dir := t.TempDir()
+	for i, size := range []int{100, 250} {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("p.%04d.exr", i)), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]int64{"p.####.exr": 350, "p.0001.exr": 250, "q.####.exr": 0} {
+		if got := bytesOf(filepath.Join(dir, name)); got != want {
+			t.Errorf("%s: %d bytes, want %d", name, got, want)
+		}
+	}
+}
+
+// A rule for channels among the defaults is for the clips that it fits.
+func TestBatchDefaultsForChannels(t *testing.T) {
+	in := clips(t, 1, 2)
+	jobs := filepath.Join(in, "jobs.yaml")
+	text := "defaults: {slow: 2, mode: blend, vcodec: rawvideo, channel: ['N=mix', Z=nearest]}\nclips:\n  - {input: clip 00 ü.y4m, output: out.nut}\n  - {input: r.####.exr, output: s.####.exr}\n"
+	if err := os.WriteFile(jobs, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := run(t, "batch", jobs, "--commands")
+	if film, pictures, _ := strings.Cut(stdout, "\n"); code != 0 || strings.Contains(film, "channel") || strings.Count(pictures, "channel") != 2 {
+		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
+	}
+	if _, stderr, _ := run(t, "batch", jobs, "--progress", "lines"); !strings.Contains(stderr, "1 of 2 clips failed") || strings.Contains(stderr, "channel") { // r.####.exr is not there
+		t.Errorf("want only the clip that is not there to fail:\n%s", stderr)
 	}
 }
 

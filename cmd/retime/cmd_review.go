@@ -135,6 +135,13 @@ func (o *ReviewOptions) clip(args []string, flags *pflag.FlagSet) (review.Clip, 
 
 // restoration returns the restoration that the command line names.
 func (o *ReviewOptions) restoration(args []string, flags *pflag.FlagSet) (*review.Restoration, error) {
+	restores := pflag.NewFlagSet("restore", pflag.ContinueOnError)
+	new(RestoreOptions).AddFlags(restores)
+	for _, f := range givenFlags(flags) {
+		if restores.Lookup(f.Name) == nil {
+			return nil, fault.New(fault.Usage, "review: restorations have no --%s; leave it out, or leave out --list", f.Name)
+		}
+	}
 	one := o.ConvertOptions
 	if len(args) == 2 {
 		one.Output.File = args[1]

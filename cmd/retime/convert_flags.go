@@ -119,8 +119,8 @@ func (o *ConvertOptions) flags() []flag {
 			"With --tune animation, retime is the default.", heading: methodHeading,
 			option: "Synthesis.Duplicates", role: roleMethod, verbs: conversions, values: []string{"keep", "retime"}, Value: word(&s.Duplicates)},
 		{name: "tune", arg: "WHAT", usage: "what the pictures are: animation, with repeats, hard edges and counters\n" +
-			"Repeated frames are retimed. Digits of counters and burnt-in time codes stay whole, and nothing is cross-faded: the nearer source frame shows such places (docs/method.md).", heading: methodHeading,
-			option: "Input.Tune", role: roleMethod, verbs: conversions, values: []string{"animation"}, Value: word(&in.Tune)},
+			"Repeated frames are retimed, but in restorations. Digits of counters and burnt-in time codes stay whole, and nothing is cross-faded: the nearer source frame shows such places (docs/method.md).", heading: methodHeading,
+			option: "Input.Tune", role: roleMethod, verbs: conversions | restoreVerb, values: []string{"animation"}, Value: word(&in.Tune)},
 		{name: "scene-threshold", arg: "X", usage: "score that counts as a scene cut, 0 to 1; above 1 for none\n" +
 			"At a cut, retime shows the nearer source frame instead of making one.", heading: methodHeading,
 			option: "Synthesis.SceneThreshold", role: roleMethod, verbs: conversions | restoreVerb, Value: pointed(&s.SceneThreshold, parseFloat)},
@@ -183,7 +183,7 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions, Value: pointed(&out.StartNumber, parseInt)},
 		{name: "channel", arg: "PATTERN=HOW", usage: "channels of OpenEXR in made frames: N=mix, 'mask.*=nearest'; repeatable\n" +
 			"Names tell which are mixed and which come from the nearer frame (docs/compositing.md); * stands for any text, and the last rule for a channel counts.", heading: outputHeading, option: "Output.Channels",
-			verbs: convertVerb | batchVerb | restoreVerb, Value: texts(&out.Channels)},
+			verbs: convertVerb | batchVerb | restoreVerb | reviewVerb, Value: texts(&out.Channels)},
 		{name: "vopt", arg: "KEY=VALUE", usage: "option of the video encoder, such as preset=slow; repeatable", heading: outputHeading, option: "Output.VideoOptions",
 			verbs: conversions | restoreVerb, Value: &pairs{&out.VideoOptions, "--vopt"}},
 		{name: "acodec", arg: "NAME", usage: "sound encoder (default copy, or if it cannot be copied, its own codec)\n" +

@@ -255,8 +255,8 @@ func TestMessagesNameFlags(t *testing.T) {
 
 // Each option in a message of the library has a flag.
 func TestOptionsInMessagesHaveFlags(t *testing.T) {
-	// The user names the input without a flag, and only a program sets the log.
-	none := []string{"Input.File", "Hooks.Log", "Output.Keep"}
+	// The user names the input without a flag, only a program sets the log, and a job file says where rules are lenient.
+	none := []string{"Input.File", "Hooks.Log", "Output.Keep", "Output.LenientChannels"}
 	found := 0
 	err := filepath.WalkDir("../../pipeline", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -293,11 +293,12 @@ func TestOptionsInMessagesHaveFlags(t *testing.T) {
 // Each option of a conversion has a flag, and each option that a flag names exists.
 func TestOptionsAndFlagsAgree(t *testing.T) {
 	without := map[string]string{
-		"Input.File":         "the argument",
-		"Input.SequenceGaps": "restore sets it",
-		"Output.Keep":        "follows from the files that flags name",
-		"Compute.SpeedFile":  "in the user's directory for caches",
-		"Hooks.Log":          "messages", "Hooks.Progress": "messages", "Hooks.Digest": "segments", "Hooks.Origin": "segments", "Hooks.Rate": "follows from --sidecar and --verbose",
+		"Input.File":             "the argument",
+		"Input.SequenceGaps":     "restore sets it",
+		"Output.LenientChannels": "follows from the place of the rules in a job file",
+		"Output.Keep":            "follows from the files that flags name",
+		"Compute.SpeedFile":      "in the user's directory for caches",
+		"Hooks.Log":              "messages", "Hooks.Progress": "messages", "Hooks.Digest": "segments", "Hooks.Origin": "segments", "Hooks.Rate": "follows from --sidecar and --verbose",
 	}
 	options := map[string]bool{}
 	o := reflect.TypeFor[pipeline.Options]()
@@ -372,7 +373,7 @@ func TestFlagsOfVerbs(t *testing.T) {
 		"of no clip":          {list(func(d flag) bool { return d.role == roleProgram }), "confine progress resume segment-seconds dry-run overwrite quiet no-warn verbose"},
 		"of the same result":  {list(func(d flag) bool { return d.role.sameOutput() && d.role != roleProgram }), "output flow-cache threads backend device device-memory gpu-fault no-verify"},
 		"of one run":          {list(func(d flag) bool { return d.use == writesFile }), "write-scenes sidecar confidence-maps write-flow"},
-		"not of restorations": {list(func(d flag) bool { return d.verbs&restoreVerb == 0 }), "fps slow speed fit curve keep-timestamps shutter shutter-phase shutter-samples light audio from to duplicates tune write-scenes sidecar decisions confidence-maps write-flow flow-format write-confidence inverse-telecine hwdec start-number confine resume segment-seconds dry-run"},
+		"not of restorations": {list(func(d flag) bool { return d.verbs&restoreVerb == 0 }), "fps slow speed fit curve keep-timestamps shutter shutter-phase shutter-samples light audio from to duplicates write-scenes sidecar decisions confidence-maps write-flow flow-format write-confidence inverse-telecine hwdec start-number confine resume segment-seconds dry-run"},
 	} {
 		if c.got != c.want {
 			t.Errorf("flags %s: %s, want %s", what, c.got, c.want)

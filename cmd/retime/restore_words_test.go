@@ -139,6 +139,7 @@ func TestAdviceIsTaken(t *testing.T) {
 		{[]string{"restore", woven, "-o", out + ".mkv", "--frames", "3.t", "--deinterlace=off"}, "3.t: --deinterlace=off restores frames as they are, not their fields; leave it out\n"},
 		{[]string{"restore", fast, "-o", out + ".gif", "--frames", "3"}, "the timestamps that are kept have 120.000; choose another format\n"},
 		{[]string{"restore", fast, "-o", out + ".mkv", "--list", list, "--mode", "blend"}, "5: method interpolated: --mode blend makes no such frames; leave out one of them\n"},
+		{[]string{"review", fast, "--list", list, "--no-open", "--light", "coded"}, "restorations have no --light; leave it out, or leave out --list\n"}, // its command would be refused
 	} {
 		_, stderr, code := run(t, c.args...)
 		if (code == 0) != (c.want == "") || !strings.Contains(stderr, c.want) {

@@ -29,6 +29,7 @@ type Options struct {
 	// beside the engine.
 	Peak    float32
 	Rules   Rules
+	Lenient bool // a rule that does not suit the first picture is a warning
 	Workers frame.Workers
 	Log     *slog.Logger
 }
@@ -74,7 +75,7 @@ type Contents struct {
 }
 
 // New returns a Carrier. If the input's first picture has what cannot be carried, or the program was built
-// without OpenEXR, the error wraps exr.ErrUnsupported. If it does not suit a rule, the error is a *RuleError.
+// without OpenEXR, the error wraps exr.ErrUnsupported. If it does not suit a rule, and o is not lenient, the error is a *RuleError.
 func New(o Options) (c *Carrier, has Contents, err error) {
 	c = &Carrier{o: o, motion: motion{workers: o.Workers}, warned: map[string]bool{}}
 	s, err := c.source(0)
@@ -88,8 +89,11 @@ func New(o Options) (c *Carrier, has Contents, err error) {
 	if err != nil {
 		return nil, has, fmt.Errorf("openexr: %w", err)
 	}
-	if err := o.Rules.check(parts); err != nil {
+	switch err := o.Rules.check(parts); {
+	case err != nil && !o.Lenient:
 		return nil, has, err
+	case err != nil:
+		o.Log.Warn("a rule for channels does nothing", "because", err)
 	}
 	for i, p := range parts {
 		has.Deep = has.Deep || p.Deep

@@ -255,7 +255,7 @@ func (d *demuxer) list(all []picture, url *string, opt *ReaderOptions) (start in
 	case flawed > 0:
 		opt.Log.Warn("files that hold no picture count as missing", "input", d.name, "files", flawed, "first", first)
 	}
-	if own, taken := forFFmpeg(s); ok && taken && d.numbers.span() == int64(len(list)) {
+	if own, taken := forFFmpeg(s); ok && taken && d.numbers.span() == int64(len(list)) && list[0].number >= 0 { // FFmpeg fills numbers below 0 otherwise
 		*url = own
 		return list[0].number, nil
 	}

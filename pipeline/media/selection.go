@@ -128,7 +128,9 @@ func (d *demuxer) choose(opt *ReaderOptions) (err error) {
 	if av.StatesEncryption(d.input, d.video) {
 		return d.encrypted()
 	}
-	d.stateSize()
+	if err := d.look(); err != nil {
+		return err
+	}
 	p := d.video.CodecParameters()
 	if p.Width() <= 0 && scrambled(d.name, d.input)[d.video.Index()] {
 		return d.bad(fmt.Errorf("stream %d: the pictures are scrambled; have the receiver descramble them", d.video.Index()))

@@ -252,7 +252,7 @@ func TestGlobAndStartNumber(t *testing.T) {
 	}{
 		"an empty file": {func(*pipeline.Options) {}, fault.BadData, "4.png is empty"},
 		"no sequence":   {func(o *pipeline.Options) { o.Output.File = filepath.Join(out, "a.nut") }, fault.Usage, "Output.StartNumber"},
-		"negative":      {func(o *pipeline.Options) { o.Output.StartNumber = new(-1) }, fault.Usage, "Output.StartNumber -1"},
+		"far below 0":   {func(o *pipeline.Options) { o.Output.StartNumber = new(-2_000_000_000) }, fault.Usage, "Output.StartNumber -2000000000"},
 		"no files":      {func(o *pipeline.Options) { o.Input.File = filepath.Join(in, "*.jpg") }, fault.NoInput, "no file goes by that pattern"},
 	} {
 		o := o

@@ -55,6 +55,25 @@ func TestSequenceSpellings(t *testing.T) {
 			}
 		}
 	}
+	// Numbers below 0 are numbers: pictures go in from -1 on, and out from -3 on.
+	below, out := t.TempDir(), t.TempDir()
+	for i, name := range []string{"p.-001.png", "p.0000.png", "p.0001.png"} {
+		if err := os.WriteFile(filepath.Join(below, name), want(1001+i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for first, o := range map[int]pipeline.Output{-1: {File: filepath.Join(out, "o.####.png")}, -3: {File: filepath.Join(out, "s.%04d.png"), StartNumber: new(-3)}} {
+		mustRun(t, pipeline.Options{
+			Input: pipeline.Input{File: filepath.Join(below, "p.####.png"), Rate: big.NewRat(24, 1)}, Output: o, Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+			Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}},
+		})
+		for i := range 3 {
+			got, _, _ := readAll(t, filepath.Join(out, fmt.Sprintf("%c.%04d.png", filepath.Base(o.File)[0], first+2*i)))
+			if shot, _, _ := readAll(t, filepath.Join(in, fmt.Sprintf("p.%04d.png", 1001+i))); len(got) != 1 || !bytes.Equal(got[0], shot[0]) {
+				t.Errorf("from %d on: picture %d is changed", first, i)
+			}
+		}
+	}
 	// What is missing is named, in a range also before the first picture and after the last.
 	for _, n := range []int{1005, 1006, 1009} {
 		if err := os.WriteFile(filepath.Join(in, fmt.Sprintf("p.%04d.png", n)), want(1001), 0o600); err != nil {

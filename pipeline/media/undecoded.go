@@ -24,6 +24,10 @@ func inspect(codec astiav.CodecID, header, packet []byte) undecoded {
 	switch codec {
 	case astiav.CodecIDExr:
 		return inspectEXR(packet)
+	case astiav.CodecIDTiff:
+		if kind, ok := tiffTag(packet, tiffExtraSamples); ok && kind == tiffPremultiplied {
+			return undecoded{lost: []string{"that alpha of TIFF is premultiplied"}}
+		}
 	case astiav.CodecIDHevc:
 		if hasLayers(header, packet) {
 			return undecoded{lost: []string{"further layers of HEVC, such as the second eye or alpha"}}

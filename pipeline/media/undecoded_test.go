@@ -29,11 +29,13 @@ func TestLayersOfHEVC(t *testing.T) {
 	}
 }
 
-// A header of OpenEXR may be anything.
-func FuzzInspectEXR(f *testing.F) {
+// A packet may be anything.
+func FuzzInspect(f *testing.F) {
+	f.Add([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x42\x01\x03\x00\x01\x00\x00\x00\x40\x00\x00\x00"))
 	f.Add([]byte("\x76\x2f\x31\x01\x02\x00\x00\x00channels\x00chlist\x00\x13\x00\x00\x00R\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00owner\x00string\x00\x01\x00\x00\x00x\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		inspectEXR(data)
+		tiffTag(data, tiffTileWidth)
 		hasLayers(data, data)
 		isLosslessH264(data)
 		isLosslessHEVC(data)

@@ -26,14 +26,15 @@ type settings pipeline.Options
 
 // local lists the options that are not in a plan, with the reason.
 var local = map[string]string{
-	"Input.File":          "stands beside the settings, with its hash",
-	"Synthesis.FlowCache": "does not change what is made",
-	"Output.Channels":     "concerns sequences of OpenEXR, which are not joined from parts",
-	"Output.Overwrite":    "concerns the joined file, which is named later",
-	"Output.Keep":         "concerns the joined file, which is named later",
-	"Output.NoVerify":     "concerns the joined file, which is named later",
-	"Compute":             "is each worker's own",
-	"Hooks":               "are functions",
+	"Input.File":             "stands beside the settings, with its hash",
+	"Synthesis.FlowCache":    "does not change what is made",
+	"Output.Channels":        "concerns sequences of OpenEXR, which are not joined from parts",
+	"Output.LenientChannels": "concerns sequences of OpenEXR, which are not joined from parts",
+	"Output.Overwrite":       "concerns the joined file, which is named later",
+	"Output.Keep":            "concerns the joined file, which is named later",
+	"Output.NoVerify":        "concerns the joined file, which is named later",
+	"Compute":                "is each worker's own",
+	"Hooks":                  "are functions",
 }
 
 // later lists the options that older plans lack. If they are not set, no plan has them.

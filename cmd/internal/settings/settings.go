@@ -35,6 +35,7 @@ type Clip struct {
 	// Settings holds the clip's own settings, then those of the defaults that the clip
 	// leaves out.
 	Settings []Setting
+	Own      int // how many of these are the clip's own
 }
 
 // Parse reads a file that holds one mapping of settings; an empty file has no settings.
@@ -91,7 +92,7 @@ func ParseJobs(data []byte) ([]Clip, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := Clip{Line: line(n), Settings: own}
+		c := Clip{Line: line(n), Settings: own, Own: len(own)}
 		if len(own) > 0 {
 			c.Line = own[0].Line
 		}

@@ -16,14 +16,14 @@ typedef struct Retime {
 	GstClockTime begin; /* time of the first picture */
 	guint64 pulled;
 	int num, den, slow_num, slow_den; /* properties */
-	char *preset;
+	char *preset, *tune;
 } Retime;
 
 typedef struct RetimeClass {
 	GstElementClass parent;
 } RetimeClass;
 
-enum { FPS = 1, SLOW, PRESET };
+enum { FPS = 1, SLOW, PRESET, TUNE };
 
 static GType retime_get_type(void);
 G_DEFINE_TYPE(Retime, retime, GST_TYPE_ELEMENT)
@@ -51,10 +51,18 @@ static retime_picture planes(const GstVideoFrame *f)
 	return p;
 }
 
+/* Returns the place of a word in a list, or -1. */
+static int place(const char *word, const char *const *list, int n)
+{
+	while (--n >= 0 && g_strcmp0(list[n], word) != 0)
+		;
+	return n;
+}
+
 /* Opens a stream for the pictures that caps describe, and tells the element after this one of its frames. */
 static gboolean set_caps(Retime *r, GstCaps *caps)
 {
-	static const char *const presets[] = {"balanced", "fast", "best"};
+	static const char *const presets[] = {"balanced", "fast", "best"}, *const tunes[] = {"footage", "animation"};
 	const GstVideoFormatInfo *format;
 	retime_options o;
 	char error[256];
@@ -87,11 +95,12 @@ static gboolean set_caps(Retime *r, GstCaps *caps)
 	o.out_den = r->num > 0 ? r->den : r->in.fps_d;
 	o.slow_num = r->slow_num;
 	o.slow_den = r->slow_den;
-	for (o.preset = 0; g_strcmp0(presets[o.preset], r->preset) != 0;)
-		if (++o.preset == G_N_ELEMENTS(presets)) {
-			fail(r, "preset is balanced, fast or best");
-			return FALSE;
-		}
+	o.preset = place(r->preset, presets, G_N_ELEMENTS(presets));
+	o.tune = o.drop_repeats = place(r->tune, tunes, G_N_ELEMENTS(tunes));
+	if (o.preset < 0 || o.tune < 0) {
+		fail(r, o.preset < 0 ? "preset is balanced, fast or best" : "tune is footage or animation");
+		return FALSE;
+	}
 	if ((r->stream = retime_stream_open(&o, error, sizeof error)) == NULL) {
 		fail(r, error);
 		return FALSE;
@@ -242,6 +251,10 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
 		g_free(r->preset);
 		r->preset = g_value_dup_string(value);
 		break;
+	case TUNE:
+		g_free(r->tune);
+		r->tune = g_value_dup_string(value);
+		break;
 	default:
 		G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 	}
@@ -251,6 +264,7 @@ static void finalize(GObject *object)
 {
 	close_stream((Retime *)object);
 	g_free(((Retime *)object)->preset);
+	g_free(((Retime *)object)->tune);
 	G_OBJECT_CLASS(retime_parent_class)->finalize(object);
 }
 
@@ -265,6 +279,7 @@ static void retime_class_init(RetimeClass *class)
 	g_object_class_install_property(object, FPS, gst_param_spec_fraction("fps", "fps", "frames per second; 0 for the pictures' rate", 0, 1, G_MAXINT, 1, 0, 1, flags));
 	g_object_class_install_property(object, SLOW, gst_param_spec_fraction("slow", "slow", "how many times longer it lasts", 1, 1000, 1000, 1, 1, 1, flags));
 	g_object_class_install_property(object, PRESET, g_param_spec_string("preset", "preset", "balanced, fast or best", "balanced", flags));
+	g_object_class_install_property(object, TUNE, g_param_spec_string("tune", "tune", "footage or animation, whose repeats are retimed, and of which nothing is cross-faded", "footage", flags));
 	gst_element_class_add_static_pad_template(element, &sink_template);
 	gst_element_class_add_static_pad_template(element, &src_template);
 	gst_element_class_set_static_metadata(element, "retime", "Filter/Effect/Video", "Pictures between pictures, by optical flow", "retime");
@@ -282,6 +297,7 @@ static void retime_init(Retime *r)
 	gst_element_add_pad(&r->element, r->src);
 	r->den = r->slow_num = r->slow_den = 1;
 	r->preset = g_strdup("balanced");
+	r->tune = g_strdup("footage");
 }
 
 static gboolean plugin_init(GstPlugin *plugin) { return gst_element_register(plugin, "retime", GST_RANK_NONE, retime_get_type()); }

@@ -2,11 +2,11 @@
  * A host of OpenFX for the test of the plug-in, from the classes of the OpenFX project's host support and of
  * its demonstration host:
  *
- *     host CONTEXT WIDTH HEIGHT PICTURES DEPTH PRESET MOMENT... <pictures >frames
+ *     host CONTEXT WIDTH HEIGHT PICTURES DEPTH PRESET[t] MOMENT... <pictures >frames
  *
  * CONTEXT is Retimer, and the moments are source times, from 1 at the first picture; or General, and the
  * first is the speed and the others are times of the output. DEPTH is Byte, Short, Float, or Signal for floats
- * that are no light. Pictures and frames are RGBA, from the top down. Moments after "changed" are of pictures
+ * that are no light. A t after PRESET tunes to animation. Pictures and frames are RGBA, from the top down. Moments
  * whose samples are inverted, and after "interlaced" of interlaced ones.
  */
 #include <algorithm>
@@ -41,7 +41,7 @@ static int width, height, pictures, sampleSize;
 static std::string depth;
 static std::vector<unsigned char> source, frame; // bottom up
 static double moment, speed = 1;
-static int preset, floats;
+static int preset, tune, floats;
 static std::string fields = kOfxImageFieldNone;
 
 static void check(bool ok, const std::string &what)
@@ -114,7 +114,7 @@ struct TestEffect : MyHost::MyEffectInstance {
 		if (d.getType() == kOfxParamTypeDouble)
 			return new TestDouble(this, name, d, name == kOfxImageEffectRetimerParamName ? moment : name == "Speed" ? speed : two);
 		if (d.getType() == kOfxParamTypeChoice)
-			return new TestChoice(this, name, d, name == "Preset" ? preset : floats);
+			return new TestChoice(this, name, d, name == "Preset" ? preset : name == "Tune" ? tune : floats);
 		return MyEffectInstance::newParam(name, d);
 	}
 	void getProjectSize(double &x, double &y) const { x = width, y = height; }
@@ -142,6 +142,7 @@ int main(int argc, char **argv)
 	const std::string context = std::string("OfxImageEffectContext") + argv[1];
 	const bool retimer = context == kOfxImageEffectContextRetimer;
 	width = atoi(argv[2]), height = atoi(argv[3]), pictures = atoi(argv[4]), preset = atoi(argv[6]);
+	tune = std::string(argv[6]).back() == 't';
 	floats = argv[5] == std::string("Signal");
 	depth = floats ? kOfxBitDepthFloat : std::string("OfxBitDepth") + argv[5];
 	sampleSize = depth == kOfxBitDepthByte ? 1 : depth == kOfxBitDepthShort ? 2 : 4;

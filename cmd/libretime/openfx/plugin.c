@@ -25,7 +25,7 @@ static const OfxMessageSuiteV2 *messages; /* may be NULL */
 typedef struct instance {
 	OfxImageEffectHandle effect;
 	OfxImageClipHandle source, output;
-	OfxParamHandle moment, speed, duration, preset, floats; /* moment, or speed and duration, are NULL */
+	OfxParamHandle moment, speed, duration, preset, tune, floats; /* moment, or speed and duration, are NULL */
 	retime_clip *clip;                                      /* NULL until a frame is rendered */
 	key key;
 	uint64_t *seen; /* hashes of the pictures that clip has seen, by number; 0 for none */
@@ -61,6 +61,7 @@ static int open_clip(instance *i, const key *k, char *error, size_t size)
 	o.transfer = k->transfer;
 	o.full_range = 1;
 	o.preset = k->preset;
+	o.tune = k->tune;
 	o.rate_num = o.rate_den = o.slow_den = 1;
 	o.slow_num = STEPS;
 	i->key = *k;
@@ -146,6 +147,7 @@ static int make(instance *i, double time, const image *to, char *error, size_t s
 	k.depth = to->size == 1 ? 8 : 16;
 	k.planes = to->components;
 	k.preset = choice(i->preset);
+	k.tune = choice(i->tune);
 	k.transfer = to->size == 4 && to->components > 1 && choice(i->floats) == 0 ? RETIME_PQ : RETIME_SDR;
 	frame = frame_at(i, &k, time);
 	if (!open_clip(i, &k, error, size) || retime_clip_needs(i->clip, frame, &first, &last, error, size) != RETIME_OK)
@@ -270,6 +272,7 @@ static OfxStatus describe_in_context(OfxImageEffectHandle effect, const char *co
 {
 	static const char *const components[] = {kOfxImageComponentRGBA, kOfxImageComponentRGB, kOfxImageComponentAlpha, NULL};
 	static const char *const presets[] = {"balanced", "fast", "best", NULL}; /* as RETIME_BALANCED counts */
+	static const char *const tunes[] = {"footage", "animation", NULL};      /* as RETIME_FOOTAGE counts */
 	static const char *const floats[] = {"light", "signals from 0 to 1", NULL};
 	OfxPropertySetHandle p;
 	OfxParamSetHandle set;
@@ -288,6 +291,7 @@ static OfxStatus describe_in_context(OfxImageEffectHandle effect, const char *co
 		define_number(set, "Duration", "How many times longer it lasts", 0.001, 1000, 0);
 	}
 	define_choice(set, "Preset", "Cost against quality", presets);
+	define_choice(set, "Tune", "What the pictures are: nothing is cross-faded of animation, and counters stay whole", tunes);
 	define_choice(set, "Floats", "What floating-point samples stand for", floats);
 	return kOfxStatOK;
 }
@@ -308,6 +312,7 @@ static OfxStatus create(OfxImageEffectHandle effect, OfxPropertySetHandle p)
 		params->paramGetHandle(set, "Duration", &i->duration, NULL);
 	}
 	params->paramGetHandle(set, "Preset", &i->preset, NULL);
+	params->paramGetHandle(set, "Tune", &i->tune, NULL);
 	params->paramGetHandle(set, "Floats", &i->floats, NULL);
 	return props->propSetPointer(p, kOfxPropInstanceData, 0, i);
 }

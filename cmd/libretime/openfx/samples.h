@@ -10,7 +10,7 @@
 /* What a libretime clip is opened for; there is no padding. */
 typedef struct key {
 	int64_t first, count; /* time of the first picture, and how many there are */
-	int width, height, depth, planes, transfer, preset;
+	int width, height, depth, planes, transfer, preset, tune;
 } key;
 
 /* A picture or a frame of the host's, whose rows go up. */

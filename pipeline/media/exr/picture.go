@@ -28,8 +28,8 @@ type Part struct {
 	Planes  []Plane // in the file's order
 	// Cryptomatte are the layers whose channels hold ids, as Cryptomatte's attributes name them.
 	Cryptomatte []string
-	// DWA is set if the samples are compressed by DWA, which few decoders read.
-	DWA    bool
+	// Rare is set if the samples are compressed in a way that few decoders read, such as DWA.
+	Rare   bool
 	aspect float32 // of a pixel
 }
 
@@ -42,11 +42,8 @@ type Plane struct {
 	Bits    []uint32
 }
 
-// The compressions by DWA, with chunks of 32 and of 256 lines.
-const (
-	dwaa = 8
-	dwab = 9
-)
+// b44a is the last compression that every decoder reads. DWA and those of OpenEXR 3.4 and later come after it.
+const b44a = 7
 
 // Uint is the type of whole numbers, such as ids, of 32 bits.
 const Uint Type = 0
@@ -119,7 +116,7 @@ func partOf(attributes []attribute) (p Part, err error) {
 		case "displayWindow":
 			p.Display = window(a.value)
 		case "compression":
-			p.DWA = len(a.value) == 1 && (a.value[0] == dwaa || a.value[0] == dwab)
+			p.Rare = len(a.value) == 1 && a.value[0] > b44a
 		case "pixelAspectRatio":
 			if len(a.value) == 4 {
 				p.aspect = math.Float32frombits(binary.LittleEndian.Uint32(a.value))
@@ -241,14 +238,52 @@ func (p *Part) decode(file []byte, i, threads int) error {
 	return nil
 }
 
-// Undone returns a file with the colour and alpha of a file's first part in a form that every decoder reads, if DWA
-// compresses them, and the file itself otherwise. Further threads share in the work; 0 for none.
+// Seen returns an error if the first of a file's parts has no colour, nor brightness, that decoders show.
+func Seen(parts []Part) error {
+	p := &parts[0]
+	var names []string
+	for _, c := range p.Planes {
+		names = append(names, c.Name)
+	}
+	has := func(want ...string) bool {
+		return !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(names, name) })
+	}
+	switch {
+	case p.Deep:
+		return fmt.Errorf("%w: deep data in the first part", ErrUnsupported)
+	case !has("R", "G", "B") && !has("Y"):
+		return fmt.Errorf("%w: the first part has neither R, G and B nor Y; it has %s", ErrUnsupported, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// seen returns a type that holds the samples of colour and alpha; mixed is set if some are halves and some floats.
+func (p *Part) seen() (kind Type, mixed bool) {
+	types := map[Type]bool{}
+	for _, c := range p.Planes {
+		if slices.Contains(Colour, c.Name) {
+			types[c.Type] = true
+		}
+	}
+	if kind = Half; types[Float] {
+		kind = Float
+	}
+	return kind, types[Half] && types[Float]
+}
+
+// Undone returns a file with the colour and alpha of a file's first part in a form that every decoder reads, if it is
+// compressed in a way that few do, such as DWA, or has halves and floats, and the file itself otherwise. Further threads share
+// in the work; 0 for none.
 func Undone(file []byte, threads int) ([]byte, error) {
 	parts, err := Parts(file)
-	if err != nil || !parts[0].DWA {
-		return file, err
+	if err != nil {
+		return nil, err
 	}
 	p := &parts[0]
+	kind, mixed := p.seen()
+	if !p.Rare && !mixed {
+		return file, nil
+	}
 	if err := Supported(parts[:1]); err != nil {
 		return nil, fmt.Errorf("exr: %w", err)
 	}
@@ -258,7 +293,7 @@ func Undone(file []byte, threads int) ([]byte, error) {
 	var channels []Channel
 	for i := range p.Planes {
 		if c := &p.Planes[i]; slices.Contains(Colour, c.Name) && c.Type != Uint {
-			channels = append(channels, Channel{c.Name, c.Type, func(x, y int) float32 { return c.Value(y*p.Window.Dx() + x) }})
+			channels = append(channels, Channel{c.Name, kind, func(x, y int) float32 { return c.Value(y*p.Window.Dx() + x) }})
 		}
 	}
 	var out bytes.Buffer

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Pattern names files that differ in one number. The zero Pattern names none.
@@ -27,8 +29,8 @@ var (
 	printf = regexp.MustCompile(`%(0\d+)?d`)
 	// others are spellings that count in names of pictures and of flow only: Nuke's ####, @@@@ of
 	// Shake and RV, Houdini's $F4 and ${F4}, and a range. Its numbers have several digits, because
-	// [1-8] is a glob.
-	others = regexp.MustCompile(`#+|@+|\$F([1-9][0-9]?)?|\$\{F([1-9][0-9]?)?\}|\[(\d+)-(\d\d+)\]`)
+	// [1-8] is a glob, or the first is below 0.
+	others = regexp.MustCompile(`#+|@+|\$F([1-9][0-9]?)?|\$\{F([1-9][0-9]?)?\}|\[(\d+)-(\d\d+)\]|\[(-\d+)-(-?\d+)\]`)
 	still  = regexp.MustCompile(`(?i)\.(?:` + StillExtensions + `|flo)$`)
 	view   = regexp.MustCompile(`%[Vv]`)
 )
@@ -47,11 +49,14 @@ const maxDigits = 18
 //	%d    #     @     $F   ${F}    no leading zeros
 //	[1001-1008]                    these numbers, with the digits of the first
 //
+// A number below 0 has its sign for one of the digits, as in C: -012. It counts as such unless a letter or a digit comes
+// before it, as in shot-12.png.
+//
 // In a name with %d or %04d, nothing else is special, and there may be no other %. Of several other
 // spellings in a name, the last is the number.
 func Parse(name string) (p Pattern, ok bool) {
 	dir, base := filepath.Split(name)
-	p = Pattern{Dir: filepath.Clean(dir + "."), last: math.MaxInt}
+	p = Pattern{Dir: filepath.Clean(dir + "."), first: math.MinInt, last: math.MaxInt}
 	at := printf.FindStringIndex(base)
 	switch {
 	case at != nil:
@@ -70,7 +75,11 @@ func Parse(name string) (p Pattern, ok bool) {
 		return Pattern{}, false
 	}
 	p.before, p.after = base[:at[0]], base[at[1]:]
-	p.match = regexp.MustCompile("^" + regexp.QuoteMeta(p.before) + fmt.Sprintf("([0-9]{%d,})", max(p.width, 1)) + regexp.QuoteMeta(p.after) + "$")
+	sign := "-?"
+	if before, _ := utf8.DecodeLastRuneInString(p.before); unicode.IsLetter(before) || unicode.IsDigit(before) {
+		sign = ""
+	}
+	p.match = regexp.MustCompile("^" + regexp.QuoteMeta(p.before) + "(" + sign + "[0-9]+)" + regexp.QuoteMeta(p.after) + "$")
 	return p, true
 }
 
@@ -98,14 +107,15 @@ func (p *Pattern) number(base string) []int {
 			}
 			p.width, _ = strconv.Atoi(group(1) + group(2))
 		case '[':
-			first, err := strconv.Atoi(group(3))
-			last, e := strconv.Atoi(group(4))
+			from, to := group(3)+group(5), group(4)+group(6)
+			first, err := strconv.Atoi(from)
+			last, e := strconv.Atoi(to)
 			if err != nil || e != nil || first > last {
 				continue
 			}
 			p.first, p.last, p.ranged = first, last, true
-			if len(group(3)) == len(group(4)) || group(3)[0] == '0' {
-				p.width = len(group(3))
+			if digits := strings.TrimPrefix(from, "-"); first >= 0 && len(from) == len(to) || digits[0] == '0' && len(digits) > 1 {
+				p.width = len(from)
 			}
 		}
 		return m[:2]

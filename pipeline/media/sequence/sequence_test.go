@@ -35,13 +35,16 @@ func TestSpellings(t *testing.T) {
 // A file belongs to a pattern if the pattern gives its name, and a range leaves others out.
 func TestNumbers(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"p.0998.exr", "p.0999.exr", "p.1000.exr", "p.1002.exr", "p.10001.exr", "p.010001.exr", "p.99.exr", "q.1001.exr", "p.1001.dpx"} {
+	for _, name := range []string{"p.0998.exr", "p.0999.exr", "p.1000.exr", "p.1002.exr", "p.10001.exr", "p.010001.exr", "p.99.exr", "q.1001.exr", "p.1001.dpx",
+		"n.-002.exr", "n.-001.exr", "n.0000.exr", "n.0001.exr", "n.-12.exr", "n.-012.exr", "n.-0012.exr", "n.-10000.exr", "n-12.exr", "n7.exr"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, want := range map[string]string{
 		"p.####.exr": "[998 999 1000 1002 10001]", "p.#.exr": "[99 1000 1002 10001]", "p.$F6.exr": "[10001]",
+		"p.[-002-0001].exr": "[]", "n.####.exr": "[-10000 -12 -2 -1 0 1]", "n.#.exr": "[-10000 -12]", "n.@@@@@.exr": "[-10000 -12]", "n.$F4.exr": "[-10000 -12 -2 -1 0 1]", "n.%04d.exr": "[-10000 -12 -2 -1 0 1]",
+		"n.[-002-0000].exr": "[-2 -1 0]", "n.[-12--3].exr": "[-12]", "n#.exr": "[7]", "n-#.exr": "[12]", "n-##.exr": "[12]",
 		"p.[0999-1002].exr": "[999 1000 1002]", "p.[1003-1008].exr": "[]",
 	} {
 		p, ok := Parse(filepath.Join(dir, name))

@@ -2,20 +2,22 @@ package restore
 
 import (
 	"cmp"
+	"image"
 	"math"
 	"slices"
 
 	"retime/frame"
 	"retime/pipeline/restore/parts"
+	"retime/warp"
 )
 
 // detector finds damage in frames that come in order.
 type detector struct {
 	limit   int // the most spoilt frames in a row
 	workers frame.Workers
-	window  []numbered // the last sound frames, and the frames not judged yet
-	moved   distance   // from the frame before the window to the window's first
-	last    frame.Image[uint8]
+	window  []numbered  // the last sound frames, and the frames not judged yet
+	moved   distance    // from the frame before the window to the window's first
+	size    image.Point // of a picture
 	history
 	verdict map[int]Finding // by frame number
 	jumps   *jumps
@@ -63,7 +65,10 @@ func (d *detector) close() { d.jumps.close() }
 
 // add takes the next frame.
 func (d *detector) add(f *frame.Frame) error {
-	now := luma(f)
+	now := warp.Luma(f)
+	if d.parts != nil || now.Width <= smallWidth { // it is kept
+		now = copied(now)
+	}
 	if f.Damaged {
 		d.verdict[len(d.means)] = Finding{Kind: DecodeError, Score: 1}
 	}
@@ -77,7 +82,7 @@ func (d *detector) add(f *frame.Frame) error {
 	d.flat = append(d.flat, l.flat())
 	mean, _ := moments(&l.value[level])
 	d.shares, d.means = append(d.shares, 0), append(d.means, mean)
-	d.last = now
+	d.size = image.Pt(now.Width, now.Height)
 	if len(d.window) == d.limit+2 {
 		d.judge()
 	}
@@ -90,7 +95,7 @@ func (d *detector) add(f *frame.Frame) error {
 	if d.parts != nil {
 		d.parts.Add(now)
 	}
-	return d.jumps.add(now)
+	return d.jumps.add(l.small)
 }
 
 // measure adds to history how l, the next frame, differs from the one before.
@@ -200,7 +205,8 @@ func (d *detector) dropUsual() {
 	var dropped []int
 	for n, f := range d.verdict {
 		if f.Kind == Garbled || f.Kind == Flash {
-			if usual := d.flicker(n); d.recurs(n) || usual >= unsteady && (f.Score < plain || f.Kind == Flash && d.lit(n) < farBrighter*usual) {
+			usual := d.flicker(n)
+			if d.recurs(n) || d.passes(n) || usual >= unsteady && f.Score < plain || f.Kind == Flash && d.lit(n) < farBrighter*usual {
 				dropped = append(dropped, n)
 			}
 		}
@@ -210,13 +216,19 @@ func (d *detector) dropUsual() {
 	}
 }
 
-// Light is unsteady if the mean luma of every fourth frame is unsteady levels off that of the frames beside it; a flash is
-// farBrighter times that, and so much of a garbled frame is plain.
+// Light is unsteady if the mean luma of every fourth frame is unsteady levels off that of the frames beside it, and then so
+// much of a spoilt frame is plain. A flash is farBrighter times as far off as every fourth frame.
 const (
 	unsteady    = 2.5
 	farBrighter = 4.2
 	plain       = 0.75
 )
+
+// passes reports whether little in frame n strays, and at least a quarter of that in the frames on either side of it:
+// something passes.
+func (d *detector) passes(n int) bool {
+	return d.verdict[n].Score < 2*d.limits.spoilt && n > 0 && n+1 < len(d.shares) && 4*min(d.shares[n-1], d.shares[n+1]) >= d.shares[n]
+}
 
 // recurs reports whether many of the frames around n stray as much as it.
 func (d *detector) recurs(n int) bool {
@@ -265,13 +277,13 @@ func (d *detector) areas() (found []Finding) {
 	if d.parts == nil {
 		return nil
 	}
-	bottom := d.last.Height * d.rows / cellsY
+	bottom := d.size.Y * d.rows / cellsY
 	for _, a := range d.parts.Find() {
 		if d.verdict[a.Number].Kind != "" || d.rows < cellsY && a.Box.Min.Y >= bottom {
 			continue
 		}
 		f := Finding{First: Place{Number: int64(a.Number)}, Last: Place{Number: int64(a.Number)}, Kind: Kind(a.Kind), Score: a.Score}
-		if size := d.last; a.Box.Dx() < size.Width || a.Box.Dy() < size.Height {
+		if a.Box.Dx() < d.size.X || a.Box.Dy() < d.size.Y {
 			for _, p := range a.Pieces {
 				f.Regions = append(f.Regions, &Region{X: p.Min.X, Y: p.Min.Y, Width: p.Dx(), Height: p.Dy()})
 			}

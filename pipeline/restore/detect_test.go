@@ -125,6 +125,13 @@ func shine(width int) func(*scene.Picture) {
 	}
 }
 
+// dim darkens a picture.
+func dim(p *scene.Picture) {
+	for i, v := range p.Y {
+		p.Y[i] = uint8(16 + (max(int(v), 16)-16)/6)
+	}
+}
+
 // steady returns n times from 0 on.
 func steady(n int) []float64 {
 	times := make([]float64, n)
@@ -162,6 +169,10 @@ func TestDetect(t *testing.T) {
 	for i := range faster {
 		faster[i] -= float64(i / 15)
 	}
+	silent := steady(100) // from 17 to 25 frames a second
+	for i := range silent {
+		silent[i] = float64(i * 17 / 25)
+	}
 	without := func(times []float64, missing ...float64) []float64 {
 		return slices.DeleteFunc(slices.Clone(times), func(t float64) bool { return slices.Contains(missing, t) })
 	}
@@ -180,15 +191,17 @@ func TestDetect(t *testing.T) {
 		rising[i] = float64(i) * float64(i) / 20
 	}
 	type spoil = map[int]func(*scene.Picture)
-	shaky, lit, grainy, spots, panned := spoil{}, spoil{}, spoil{}, spoil{}, spoil{}
+	shaky, lit, grainy, spots, panned, dark := spoil{}, spoil{}, spoil{}, spoil{}, spoil{}, spoil{}
 	for i := range 48 {
 		grainy[i] = grainOf(uint64(i))
 		if i%9 < 4 {
 			spots[i] = shine(width)
 		}
 		panned[i] = rolled(width, 4*i)
+		dark[i] = dim
 	}
 	panned[20] = func(p *scene.Picture) { rolled(width, 4*20)(p); exchanged(width)(p) }
+	dark[9] = fill(16)
 	random := rand.New(rand.NewPCG(7, 8))
 	for i, at := 0, 0; i < 48; i++ {
 		if i != 20 && i != 30 { // the camera rests, the scene does not
@@ -224,6 +237,9 @@ func TestDetect(t *testing.T) {
 		{"a pause", pause, nil, nil},
 		{"2:3", pulldown, nil, nil},
 		{"one in 15", faster, nil, nil},
+		{"a silent film", silent, nil, nil},
+		{"damage to a silent film", silent, spoil{20: fill(16), 46: reverse}, []string{"black 20-20", "garbled 46-46"}},
+		{"a dark scene", steady(48), dark, []string{"black 9-9"}},
 		{"the ends", steady(48), spoil{0: reverse, 47: reverse}, []string{"garbled 0-0", "garbled 47-47"}},
 		{"black at the ends", steady(48), spoil{0: fill(16), 47: fill(16)}, nil},
 		{"jumps", without(steady(60), 10, 30, 31, 50), nil, []string{"jump 9-9 # insert=1", "jump 28-28 # insert=2", "jump 46-46 # insert=1"}},

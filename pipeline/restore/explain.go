@@ -19,8 +19,8 @@ const (
 	mostlyLit    = 2 // times as many cells are lit as broken in a flash, at least
 )
 
-// secondLook looks at all cells of f, unless f shows nothing. It returns the share of those that are not found in the
-// neighbours, or share if f shows nothing; and Flash if most of these are only lit differently, or else what f.kind says. If a
+// secondLook looks at all cells of f, unless f is blank. It returns the share of those that are not found in the
+// neighbours, or share if f is blank; and Flash if most of these are only lit differently, or else what f.kind says. If a
 // quarter of the cells suggests less than half of limit, it looks no further.
 func secondLook(a, f, b *signature, share, limit float64, rows int) (float64, Kind) {
 	k := f.kind(a)

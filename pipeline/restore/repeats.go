@@ -117,7 +117,7 @@ func (d *detector) repeats(shares ...float32) {
 		n = next
 	}
 	for k, r := range runs {
-		if inCadence(runs, k, len(d.motion)) {
+		if inCadence(runs, k, len(d.motion)) || onGrid(runs, k, d.couldRepeat) {
 			continue
 		}
 		for n := r[0]; n < r[1]; n++ {
@@ -130,10 +130,21 @@ func (d *detector) repeats(shares ...float32) {
 	}
 }
 
-// isStill reports whether frame n changes by less than share of the usual change.
+// couldRepeat reports whether a repeat about frame n could be told from a frame that moves, and there is none.
+func (d *detector) couldRepeat(n int) bool {
+	for k := n - 1; k <= n+1; k++ {
+		if k < 1 || k >= len(d.motion) || d.spoiltAt(k) || d.spoiltAt(k-1) || d.isStill(k, nearlyStill) || d.motion[k] < moving {
+			return false
+		}
+	}
+	return true
+}
+
+// isStill reports whether frame n changes by less than share of the usual change. A flat picture is not asked, unless all is
+// as dark there.
 func (d *detector) isStill(n int, share float32) bool {
 	usual := d.usual(d.motion, n)
-	return !d.flat[n] && !d.spoiltAt(n) && !d.spoiltAt(n-1) && min(usual, d.usual(d.moves, n)) >= moving && d.motion[n] < min(share*usual, stopped)
+	return (!d.flat[n] || n > 1 && d.flat[n-1] && d.flat[n-2]) && !d.spoiltAt(n) && !d.spoiltAt(n-1) && min(usual, d.usual(d.moves, n)) >= moving && d.motion[n] < min(share*usual, stopped)
 }
 
 // skipsMotion reports whether the still frames from n up to end lack motion that their neighbours
@@ -212,9 +223,9 @@ func (d *detector) usual(of []float32, n int) float32 {
 	return near[k*7/10]
 }
 
-// Animation is drawn on twos or threes, and some conversions repeat every n-th frame. So repeats
-// are not damage if they come at equal distances of at most maxCadence frames, cadence times in a
-// row, or if they make up more than a third of the frames.
+// Animation is drawn on twos or threes, some conversions repeat every n-th frame, and silent films have fewer frames a second
+// than what they are copied to. So repeats are not damage if they come at equal distances of at most maxCadence frames, cadence
+// times in a row, or if they make up more than a third of the frames, or if they fill a grid.
 const (
 	maxCadence = 30
 	cadence    = 3
@@ -240,4 +251,55 @@ func inCadence(runs [][2]int, k, count int) bool {
 		}
 	}
 	return 3*repeats > to-from
+}
+
+// Repeats fill a grid, whose step need not be a whole number, if gridFilled of gridOf places, from the first to the last that
+// hold one, do so, and there are at least gridLeast. Places at which no repeat could be seen are not counted.
+const (
+	gridFrom   = 2.0 // frames
+	gridTo     = 9.0
+	gridFilled = 3
+	gridOf     = 4
+	gridLeast  = 6
+)
+
+// onGrid reports whether run k is one of many that fill a grid. seen reports whether a repeat could be seen about a frame.
+func onGrid(runs [][2]int, k int, seen func(n int) bool) bool {
+	at := runs[k][0]
+	for i, r := range runs {
+		span := r[0] - at
+		if i == k || abs(span) > 2*nearby {
+			continue
+		}
+		for places := int(math.Ceil(math.Abs(float64(span)) / gridTo)); float64(places)*gridFrom <= math.Abs(float64(span)); places++ {
+			if fillsGrid(runs, at, math.Abs(float64(span))/float64(places), seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fillsGrid reports whether the runs within twice nearby frames of a repeat fill the grid of a step through it.
+func fillsGrid(runs [][2]int, at int, step float64, seen func(n int) bool) bool {
+	held := map[int]bool{}
+	first, last := 0, 0
+	for _, r := range runs {
+		if abs(r[0]-at) > 2*nearby {
+			continue
+		}
+		place := math.Round(float64(r[0]-at) / step)
+		if r[1]-r[0] > 1 || math.Abs(float64(r[0]-at)-place*step) > 0.75 {
+			continue
+		}
+		held[int(place)] = true
+		first, last = min(first, int(place)), max(last, int(place))
+	}
+	empty := 0
+	for place := first; place <= last; place++ {
+		if !held[place] && seen(at+int(math.Round(float64(place)*step))) {
+			empty++
+		}
+	}
+	return len(held) >= gridLeast && gridOf*len(held) >= gridFilled*(len(held)+empty)
 }

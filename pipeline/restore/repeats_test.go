@@ -3,6 +3,7 @@ package restore
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"retime/frame"
@@ -64,6 +65,65 @@ func TestWithoutLight(t *testing.T) {
 		motion := distances(c.next.small, a.small).withoutLight(c.next, a).above(0)
 		if motion > 1 != c.moves {
 			t.Errorf("%s: %.2f grey levels", name, motion)
+		}
+	}
+}
+
+// Where all is dark, motion stops as anywhere; a flat picture between scenes has none.
+func TestFlatRepeats(t *testing.T) {
+	for name, c := range map[string]struct {
+		flat func(n int) bool
+		want bool
+	}{
+		"a dark scene": {func(int) bool { return true }, true},
+		"black":        {func(n int) bool { return n == 29 || n == 30 }, false},
+	} {
+		d := &detector{limit: 6, verdict: map[int]Finding{}}
+		for n := range 60 {
+			motion := float32(10)
+			if n == 30 {
+				motion = 0
+			}
+			d.motion, d.moves = append(d.motion, motion), append(d.moves, motion)
+			d.noise, d.fresh = append(d.noise, 0), append(d.fresh, 0)
+			d.flat, d.means = append(d.flat, c.flat(n)), append(d.means, 20)
+		}
+		d.repeats(barely, still, nearlyStill)
+		if got := d.verdict[30].Kind == Repeated; got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A silent film of fewer frames a second repeats some at uneven distances.
+func TestOnGrid(t *testing.T) {
+	silent := func(step float64, but ...int) (runs [][2]int) {
+		for k := range 40 {
+			if n := int(step * float64(k)); !slices.Contains(but, k) {
+				runs = append(runs, [2]int{n, n + 1})
+			}
+		}
+		return runs
+	}
+	for name, c := range map[string]struct {
+		runs   [][2]int
+		unseen bool
+		want   bool
+	}{
+		"16 in 24":             {silent(3), false, true},
+		"17 in 25":             {silent(3.125), false, true},
+		"18 in 25":             {silent(25.0 / 7), false, true},
+		"20 in 24":             {silent(6), false, true},
+		"some fail":            {silent(3.125, 15, 17, 22), false, true},
+		"many fail":            {silent(3.125, 10, 11, 12, 13, 14, 15, 17, 18, 19, 21, 22, 23, 25, 26, 27), false, false},
+		"many cannot be seen":  {silent(3.125, 10, 11, 12, 13, 14, 15, 17, 18, 19, 21, 22, 23, 25, 26, 27), true, true},
+		"damage":               {[][2]int{{20, 21}, {33, 34}, {47, 48}, {63, 64}, {70, 71}, {88, 89}}, false, false},
+		"damage to many":       {[][2]int{{30, 31}, {38, 39}, {47, 48}, {52, 53}, {63, 64}, {66, 67}, {81, 82}}, false, false},
+		"several frames a run": {[][2]int{{50, 52}, {53, 55}, {56, 58}, {59, 61}, {62, 64}, {65, 67}, {68, 70}}, false, false},
+	} {
+		at := slices.IndexFunc(c.runs, func(r [2]int) bool { return r[0] >= 50 })
+		if got := onGrid(c.runs, at, func(int) bool { return !c.unseen }); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

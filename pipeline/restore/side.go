@@ -27,7 +27,7 @@ func ownSide(phase warp.Phase, a, damaged, b *frame.Frame, mask frame.Image[uint
 
 // unlike returns the mean difference of two frames where mask is 0, in grey levels of 8 bits; 0 if it is nowhere.
 func unlike(a, b *frame.Frame, mask frame.Image[uint8]) float64 {
-	p, q := luma(a), luma(b)
+	p, q := warp.Luma(a), warp.Luma(b)
 	sum, n := 0, 0
 	for y := 0; y < p.Height; y += 2 {
 		rp, rq, rm := p.Row(y), q.Row(y), mask.Row(y)

@@ -34,7 +34,7 @@ type signature struct {
 // smallWidth bounds the width of reduced luma in pixels.
 const smallWidth = 480
 
-// newSignature measures f, whose luma is given.
+// newSignature measures f, whose luma is given. It keeps luma if that is small.
 func newSignature(f *frame.Frame, luma frame.Image[uint8]) *signature {
 	l := &signature{small: luma}
 	for l.small.Width > smallWidth {
@@ -74,30 +74,39 @@ func around(v *[cellsY][cellsX]uint8, x, y int) (low, high uint8) {
 // measurePlane sets each cell to the mean of its samples. If the plane is smaller than
 // the grid, cells share samples.
 func measurePlane[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], shift int) {
-	measureCells(to, m, func(row []T) (sum, n int) { return rowSum(row), len(row) }, shift)
-}
-
-func measureLuma(l *signature, m frame.Image[uint8]) {
-	measurePlane(&l.value[level], m, 0)
-	measureCells(&l.value[texture], m, func(row []uint8) (sum, n int) {
-		return rowDifference(row[1:], row), max(len(row)-1, 1)
-	}, 0)
-}
-
-// measureCells sets each cell to the mean of the rows in it; the function of returns their sum and
-// count.
-func measureCells[T frame.Sample](to *[cellsY][cellsX]uint8, m frame.Image[T], of func(row []T) (sum, n int), shift int) {
+	samples := columns{sums: make([]int, m.Width)}
 	for cy := range cellsY {
 		y0, y1 := cell(cy, cellsY, m.Height)
+		for y := y0; y < y1; y++ {
+			addRow(&samples, m.Row(y))
+		}
+		samples.finish()
 		for cx := range cellsX {
 			x0, x1 := cell(cx, cellsX, m.Width)
-			sum, count := 0, 0
-			for y := y0; y < y1; y++ {
-				s, n := of(m.Row(y)[x0:x1])
-				sum, count = sum+s, count+n
-			}
-			to[cy][cx] = uint8(min(sum/count>>shift, 255))
+			to[cy][cx] = uint8(min(samples.total(x0, x1)/((y1-y0)*(x1-x0))>>shift, 255))
 		}
+		clear(samples.sums)
+	}
+}
+
+// measureLuma sets the level and the texture of each cell.
+func measureLuma(l *signature, m frame.Image[uint8]) {
+	samples, steps := columns{sums: make([]int, m.Width)}, columns{sums: make([]int, m.Width)}
+	for cy := range cellsY {
+		y0, y1 := cell(cy, cellsY, m.Height)
+		for y := y0; y < y1; y++ {
+			addRow(&samples, m.Row(y))
+			steps.addSteps(m.Row(y))
+		}
+		samples.finish()
+		steps.finish()
+		for cx := range cellsX {
+			x0, x1 := cell(cx, cellsX, m.Width)
+			l.value[level][cy][cx] = uint8(samples.total(x0, x1) / ((y1 - y0) * (x1 - x0)))
+			l.value[texture][cy][cx] = uint8(steps.total(x0, x1-1) / ((y1 - y0) * max(x1-x0-1, 1)))
+		}
+		clear(samples.sums)
+		clear(steps.sums)
 	}
 }
 
@@ -187,6 +196,7 @@ func (l *signature) outside(a *signature, c, x, y int) int {
 const (
 	darkest   = 40
 	brightest = 200
+	blanker   = 4 // times less spread than a flat picture beside it
 )
 
 // flat reports whether the picture shows nothing.
@@ -196,14 +206,21 @@ func (l *signature) flat() bool {
 	return spread < 6 && grain < 4
 }
 
+// blank reports whether l shows nothing, where a shows something or is not as dark or bright.
+func (l *signature) blank(a *signature) bool {
+	mean, spread := moments(&l.value[level])
+	before, spreadBefore := moments(&a.value[level])
+	return l.flat() && (!a.flat() || math.Abs(mean-before) > odd || blanker*spread < spreadBefore)
+}
+
 // kind returns the kind of damage of a picture that strays from a.
 func (l *signature) kind(a *signature) Kind {
 	mean, _ := moments(&l.value[level])
 	before, _ := moments(&a.value[level])
 	switch {
-	case mean < darkest && l.flat():
+	case mean < darkest && l.blank(a):
 		return Black
-	case mean > brightest && l.flat():
+	case mean > brightest && l.blank(a):
 		return White
 	case math.Abs(mean-before) > odd && correlation(&l.value[level], &a.value[level]) > 0.9:
 		return Flash
@@ -242,24 +259,78 @@ func correlation(a, b *[cellsY][cellsX]uint8) float64 {
 	return (float64(sum)/(cellsX*cellsY) - ma*mb) / (sa * sb)
 }
 
-// Rows of bytes are summed eight at a time: four of them in each of two words, which have 16 bits for each. A product with
+// Bytes are summed eight at a time: four of them in each of two words, which have 16 bits for each. A product with
 // four has the sum of the four in its upper 16 bits.
 const (
 	four = 0x0001000100010001
 	even = 0xff * four
 )
 
-// rowSum returns the sum of the samples of a row.
-func rowSum[T frame.Sample](row []T) int {
-	sum, x := 0, 0
+// columns adds rows up, column by column.
+type columns struct {
+	sums  []int
+	words []uint64 // two for eight columns: of those at even places, and at odd ones
+	rows  int      // in words, of the most that 16 bits hold
+}
+
+// addRow adds a row of samples.
+func addRow[T frame.Sample](c *columns, row []T) {
+	x := 0
 	if r, bytes := any(row).([]uint8); bytes {
-		for ; x+8 <= len(r); x += 8 {
-			v := binary.NativeEndian.Uint64(r[x:])
-			sum += int((v&even + v>>8&even) * four >> 48)
+		w := c.begin(len(r) / 8)
+		for ; x+8 <= len(r) && len(w) >= 2; x, w = x+8, w[2:] {
+			v := binary.LittleEndian.Uint64(r[x:])
+			w[0] += v & even
+			w[1] += v >> 8 & even
 		}
 	}
 	for ; x < len(row); x++ {
-		sum += int(row[x])
+		c.sums[x] += int(row[x])
+	}
+}
+
+// addSteps adds the absolute differences between a row's samples and the next ones; the last has none.
+func (c *columns) addSteps(row []uint8) {
+	x, w := 0, c.begin((len(row)-1)/8)
+	for ; x+9 <= len(row) && len(w) >= 2; x, w = x+8, w[2:] {
+		p, q := binary.LittleEndian.Uint64(row[x:]), binary.LittleEndian.Uint64(row[x+1:])
+		w[0] += differences(p&even, q&even)
+		w[1] += differences(p>>8&even, q>>8&even)
+	}
+	for ; x+1 < len(row); x++ {
+		c.sums[x] += abs(int(row[x+1]) - int(row[x]))
+	}
+}
+
+// begin makes room for another row of eight times count columns.
+func (c *columns) begin(count int) []uint64 {
+	if c.rows++; c.rows > 0xffff/0xff {
+		c.finish()
+		c.rows = 1
+	}
+	if c.words == nil {
+		c.words = make([]uint64, 2*count)
+	}
+	return c.words
+}
+
+// finish takes what the words hold into the sums.
+func (c *columns) finish() {
+	for i := range len(c.words) / 2 {
+		to := c.sums[8*i : 8*i+8]
+		for k := range 4 {
+			to[2*k] += int(c.words[2*i] >> (16 * k) & 0xffff)
+			to[2*k+1] += int(c.words[2*i+1] >> (16 * k) & 0xffff)
+		}
+	}
+	clear(c.words)
+	c.rows = 0
+}
+
+// total returns the sum of the columns from x0 up to x1.
+func (c *columns) total(x0, x1 int) (sum int) {
+	for _, v := range c.sums[x0:x1] {
+		sum += v
 	}
 	return sum
 }
@@ -285,9 +356,8 @@ func differences(a, b uint64) uint64 {
 	return (d^(below<<8-below))&even + below
 }
 
-// luma returns a copy of the luma of f.
-func luma(f *frame.Frame) frame.Image[uint8] {
-	of := warp.Luma(f)
+// copied returns a copy of m.
+func copied(of frame.Image[uint8]) frame.Image[uint8] {
 	m := frame.NewImage[uint8](of.Width, of.Height)
 	for y := range m.Height {
 		copy(m.Row(y), of.Row(y))

@@ -7,22 +7,39 @@ import (
 	"retime/frame"
 )
 
-// Exact: rows are summed eight samples at a time.
+// Exact: rows are summed eight samples at a time, and in words of 16 bits.
 func TestRowSums(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for length := range 41 {
 		for _, span := range []int{256, 2} { // 2: none but the least and the greatest
 			a, b := make([]uint8, length), make([]uint8, length+length%3)
-			sum, difference := 0, 0
+			difference := 0
 			for i := range a {
 				a[i], b[i] = uint8(random.IntN(span)*255/(span-1)), uint8(random.IntN(span)*255/(span-1))
-				sum, difference = sum+int(a[i]), difference+abs(int(a[i])-int(b[i]))
-			}
-			if got := rowSum(a); got != sum {
-				t.Fatalf("%d samples: sum %d, want %d", length, got, sum)
+				difference += abs(int(a[i]) - int(b[i]))
 			}
 			if got := rowDifference(a, b); got != difference {
 				t.Fatalf("%d samples: difference %d, want %d", length, got, difference)
+			}
+			samples, steps := columns{sums: make([]int, length)}, columns{sums: make([]int, length)}
+			const rows = 600
+			for range rows {
+				addRow(&samples, a)
+				steps.addSteps(a)
+			}
+			samples.finish()
+			steps.finish()
+			for i, v := range a {
+				if got, want := samples.sums[i], rows*int(v); got != want {
+					t.Fatalf("%d columns: sum %d of column %d, want %d", length, got, i, want)
+				}
+				step := 0
+				if i+1 < length {
+					step = rows * abs(int(a[i+1])-int(v))
+				}
+				if got := steps.sums[i]; got != step {
+					t.Fatalf("%d columns: %d after column %d, want %d", length, got, i, step)
+				}
 			}
 		}
 	}

@@ -19,6 +19,7 @@ type decoder struct {
 	options  *ReaderOptions
 	context  *astiav.CodecContext
 	clock    pictureClock
+	fields   FieldMarks
 	fetch    fetcher     // brings pictures to main memory
 	backlog  *backlog    // nil if the processor cannot take over from a device
 	again    packetQueue // packets for the processor that the device has had
@@ -42,7 +43,7 @@ type damageCount struct {
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
 	c := &decoder{demuxer: d, options: opt, damageCount: damageCount{errors: av.NewErrorCount()}, fetch: downloads{}}
-	c.clock = newPictureClock(d, opt.Log)
+	c.clock, c.fields = newPictureClock(d, opt.Log), NewFieldMarks(d.video.CodecParameters())
 	if err := c.open(opt); err != nil {
 		c.close()
 		return nil, err
@@ -190,6 +191,7 @@ func (c *decoder) decode() (*fetched, error) {
 				if av.FrameDamaged(p.Frame) {
 					c.damage.Frames++
 				}
+				c.fields.Correct(p.Frame)
 				return p, nil
 			}
 			f = p.Frame

@@ -98,7 +98,7 @@ of $FRAMES frames at $RATE to its standard output, in a form that FFmpeg reads.`
 func (o *EvaluateOptions) options(input string) (evaluate.Options, error) {
 	e := o.evaluate
 	e.Input, e.InputFormat, e.Threads, e.Overwrite = input, o.Input.Format, o.Compute.Threads, o.Output.Overwrite
-	e.InputRate, e.From, e.To = o.Input.Rate, o.Timing.From, o.Timing.To
+	e.InputRate, e.From, e.To, e.Deinterlace = o.Input.Rate, o.Timing.From, o.Timing.To, o.Input.Deinterlace
 	if e.Dir == "" {
 		return e, fault.New(fault.Usage, "no report; name a directory with --report")
 	}

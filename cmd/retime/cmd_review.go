@@ -26,17 +26,22 @@ import (
 // ReviewOptions holds the flags of review.
 type ReviewOptions struct {
 	ConvertOptions
-	globs  []string
-	list   string // of a restoration
-	noOpen bool
+	globs   []string
+	list    string          // of a restoration
+	restore restore.Options // its flags
+	noOpen  bool
 }
 
 // AddFlags declares the flags of review and of the conversion.
 func (o *ReviewOptions) AddFlags(f *pflag.FlagSet) {
 	o.setDefaults()
+	o.restore.MaxRun = restore.DefaultMaxRun
 	declare(f, []flag{
 		{name: "no-open", usage: "print the address, and open no browser", heading: commonHeading, role: roleProgram, Value: boolean(&o.noOpen)},
 		{name: "list", arg: "FILE", usage: "review the findings in this list of restore, and save what you decide there", heading: commonHeading, role: roleFiles, use: writesFile, path: &o.list, Value: word(&o.list)},
+		{name: "field-order", arg: "FIELD", usage: "with --list, take the input as interlaced, with this field first", heading: inputHeading,
+			option: "Options.FieldOrder", values: []string{"top", "bottom"}, Value: word(&o.restore.FieldOrder)},
+		{name: "max-run", arg: "N", usage: "with --list, leave runs of more than N damaged frames alone", heading: commonHeading, option: "Options.MaxRun", Value: integer(&o.restore.MaxRun)},
 		{name: "glob", arg: "PATTERN", usage: "clips of the directory; repeatable (default all that look like video)", heading: commonHeading, role: roleFiles, Value: texts(&o.globs)},
 	})
 	o.addFlags(f, reviewVerb)
@@ -91,6 +96,10 @@ func runReview(ctx context.Context, o ReviewOptions, args []string, flags *pflag
 	}
 	info, err := os.Stat(args[0])
 	switch {
+	case o.list == "" && (flags.Changed("field-order") || flags.Changed("max-run")):
+		return fault.New(fault.Usage, "--field-order and --max-run are about a restoration; give its list with --list")
+	case o.restore.MaxRun < 1: // for the library, 0 is the default
+		return fault.New(fault.Usage, "--max-run %d: want 1 or more", o.restore.MaxRun)
 	case o.list != "":
 		opt.Restoration, err = o.restoration(args, flags)
 	case err == nil && info.IsDir():
@@ -162,8 +171,7 @@ func (o *ReviewOptions) restoration(args []string, flags *pflag.FlagSet) (*revie
 	if err := checkWritten(append(reading(one.flags()), written...), args[0], true); err != nil {
 		return nil, err
 	}
-	r := &review.Restoration{List: o.list, Flags: givenFlags(flags)}
-	r.Options.MaxRun = restore.DefaultMaxRun
+	r := &review.Restoration{List: o.list, Flags: givenFlags(flags), Options: o.restore}
 	r.Options.Convert, err = one.options(args[0])
 	return r, err
 }

@@ -162,9 +162,9 @@ func (o *ConvertOptions) flags() []flag {
 			verbs: conversions | flowVerb, hidden: planVerb, Value: boolean(&fs.vectors.Confidence)},
 		{name: "deinterlace", arg: "HOW", usage: "interlaced input: field (a picture of each), frame, off (as it is)\n" +
 			"retime refuses interlaced input unless this flag or --inverse-telecine is given. field makes 59.94 frames a second from 29.97.", heading: inputHeading,
-			option: "Input.Deinterlace", role: roleMethod, verbs: conversions | restoreVerb | debugVerb | flowVerb, bare: string(pipeline.EachField), values: []string{"field", "frame", "off"}, Value: word(&in.Deinterlace)},
+			option: "Input.Deinterlace", role: roleMethod, verbs: conversions | restoreVerb | evaluateVerb | debugVerb | flowVerb, bare: string(pipeline.EachField), values: []string{"field", "frame", "off"}, Value: word(&in.Deinterlace)},
 		{name: "inverse-telecine", usage: "recover film frames from 3:2 pulldown", heading: inputHeading, option: "Input.Deinterlace", role: roleMethod,
-			verbs: conversions | debugVerb | flowVerb, Value: choose(&in.Deinterlace, pipeline.InverseTelecine)},
+			verbs: conversions | evaluateVerb | debugVerb | flowVerb, Value: choose(&in.Deinterlace, pipeline.InverseTelecine)},
 		{name: "no-autorotate", usage: "never rotate pictures upright when the output cannot store rotation", heading: inputHeading, option: "Input.Rotation",
 			verbs: conversions | restoreVerb, Value: choose(&in.Rotation, pipeline.KeepRotation)},
 		{name: "hwdec", arg: "DEVICE", usage: "decode on none (the processor), auto, cuda, vaapi\n" +

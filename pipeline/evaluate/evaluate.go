@@ -67,6 +67,8 @@ type Part struct {
 	Every int
 	// MaxFrames ends the part after a number of frames, held-out ones included; 0 for no limit.
 	MaxFrames int
+	// Deinterlace says what the frames of interlaced input are; pipeline.RefuseFields by default.
+	Deinterlace pipeline.Deinterlace
 }
 
 // MaxWorst bounds Options.Worst and Options.Regions.

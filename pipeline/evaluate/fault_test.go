@@ -193,3 +193,23 @@ func TestFailingPeer(t *testing.T) {
 		}
 	}
 }
+
+// Interlaced input is refused, as a conversion refuses it, unless Deinterlace says what its frames are.
+func TestInterlacedInput(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "fields.mkv")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 12, 50), "-vf", "tinterlace=interleave_top,setfield=tff", "-c:v", "ffv1", clip)
+	o := quick(clip)
+	if _, err := Run(context.Background(), o); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), "Input.Deinterlace") {
+		t.Errorf("%v", err)
+	}
+	for how, want := range map[pipeline.Deinterlace]int{pipeline.IgnoreFields: 2, pipeline.EachField: 5} {
+		o.Deinterlace = how
+		r, err := Run(context.Background(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Frames) != want {
+			t.Errorf("%s: %d frames held out, want %d", how, len(r.Frames), want)
+		}
+	}
+}

@@ -41,7 +41,7 @@ func (h heldOut) release() {
 
 // read begins a pass.
 func (c *clip) read(ctx context.Context) (*reading, error) {
-	reader, err := open(ctx, c.o)
+	reader, err := open(ctx, c.o, false)
 	if err != nil {
 		return nil, err
 	}

@@ -15,22 +15,28 @@ import (
 
 // decoder decodes the packets of a demuxer's video to pictures.
 type decoder struct {
-	demuxer  *demuxer
-	options  *ReaderOptions
-	context  *astiav.CodecContext
-	clock    pictureClock
-	fetch    fetcher     // brings pictures to main memory
-	backlog  *backlog    // nil if the processor cannot take over from a device
-	again    packetQueue // packets for the processor that the device has had
-	skip     *skipping   // nil if the next picture is new
-	failed   error       // why no further picture can come
-	ahead    *fetched    // the second picture, if first has decoded it
-	draining bool        // no packets are left in the input
-	ended    bool        // no pictures are left
+	demuxer *demuxer
+	options *ReaderOptions
+	context *astiav.CodecContext
+	clock   pictureClock
+	fields  FieldMarks
+	fetch   fetcher     // brings pictures to main memory
+	backlog *backlog    // nil if the processor cannot take over from a device
+	again   packetQueue // packets for the processor that the device has had
+	skip    *skipping   // nil if the next picture is new
+	failed  error       // why no further picture can come
+	ahead   *fetched    // the second picture, if first has decoded it
+	drained
 
 	undecoded undecoded
 	inspected bool // undecoded is known
 	damageCount
+}
+
+// drained says how far a decoder has come to its end.
+type drained struct {
+	draining bool // no packets are left in the input
+	ended    bool // no pictures are left
 }
 
 // damageCount counts the damage of a decoder's pictures.
@@ -42,7 +48,7 @@ type damageCount struct {
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
 	c := &decoder{demuxer: d, options: opt, damageCount: damageCount{errors: av.NewErrorCount()}, fetch: downloads{}}
-	c.clock = newPictureClock(d, opt.Log)
+	c.clock, c.fields = newPictureClock(d, opt.Log), NewFieldMarks(d.video.CodecParameters())
 	if err := c.open(opt); err != nil {
 		c.close()
 		return nil, err
@@ -190,6 +196,7 @@ func (c *decoder) decode() (*fetched, error) {
 				if av.FrameDamaged(p.Frame) {
 					c.damage.Frames++
 				}
+				c.fields.Correct(p.Frame)
 				return p, nil
 			}
 			f = p.Frame

@@ -38,6 +38,37 @@ func TopFieldFirst(f *frame.Frame) (top, interlaced bool) {
 	return order == av.TopFirst, order != av.Progressive
 }
 
+// FieldMarks corrects how decoders mark the pictures of a stream: if these cannot say themselves that they are interlaced,
+// the container says it for all.
+type FieldMarks struct {
+	silent, misread bool          // the pictures cannot say it; what their decoder marks is something else
+	stated          av.FieldOrder // by the container
+}
+
+// NewFieldMarks returns the marks for the pictures of a stream.
+func NewFieldMarks(p *astiav.CodecParameters) FieldMarks {
+	m := FieldMarks{stated: av.StatedFieldOrder(p)}
+	switch id := p.CodecID(); id {
+	case astiav.CodecIDDvvideo, astiav.CodecIDProres, astiav.CodecIDDnxhd:
+	case astiav.CodecIDPng, animatedPNG:
+		m.misread = true // as interlaced are marked those whose pixels come in the order of Adam7
+	case astiav.CodecIDFfv1:
+		m.silent = len(p.ExtraData()) == 0 // before version 3 (RFC 9043, 4.6.3)
+	default:
+		m.silent = av.IsIntraOnly(id) || id == cineForm
+	}
+	return m
+}
+
+var cineForm, animatedPNG = av.CodecNamed("cfhd"), av.CodecNamed("apng")
+
+// Correct corrects the marks of a decoded picture.
+func (m FieldMarks) Correct(f *astiav.Frame) {
+	if m.misread || m.silent && av.FrameFieldOrder(f) == av.Progressive {
+		av.SetFrameFieldOrder(f, m.stated)
+	}
+}
+
 // fieldFilter makes progressive pictures of a reader's interlaced ones.
 type fieldFilter struct {
 	next   func() (*frame.Frame, error)

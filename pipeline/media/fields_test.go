@@ -13,6 +13,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/warp"
 )
 
@@ -144,5 +145,47 @@ func TestFieldOrder(t *testing.T) {
 		if got := streamsOf(t, o.Output.File, "v", "field_order"); !slices.Equal(got, []string{c.want}) {
 			t.Errorf("flagged %v, %q: %v, want %s", c.flagged, c.how, got, c.want)
 		}
+	}
+}
+
+// Where pictures cannot say that they are interlaced, the container says it for all, as in Matroska and MOV. What pictures say themselves
+// counts more, and the order of a PNG file's pixels says nothing.
+func TestMarksOfContainers(t *testing.T) {
+	order := func(stated, marked string) []string {
+		return []string{"-vf", "setfield=" + marked, "-field_order", stated}
+	}
+	for _, c := range []struct {
+		name, file, codec, stated, marked string
+		args                              []string
+		top, interlaced                   bool
+	}{
+		{"HuffYUV", "a.mkv", "huffyuv", "tt", "tff", nil, true, true},
+		{"HuffYUV, bottom first", "a.mov", "ffvhuff", "bb", "bff", nil, false, true},
+		{"progressive HuffYUV", "a.mkv", "huffyuv", "progressive", "prog", nil, false, false},
+		{"JPEG 2000", "a.mkv", "jpeg2000", "tt", "tff", nil, true, true},
+		{"FFV1 before version 3", "a.mkv", "ffv1", "bb", "bff", []string{"-level", "1"}, false, true},
+		{"progressive FFV1", "a.mkv", "ffv1", "tt", "prog", []string{"-level", "3"}, false, false},
+		{"progressive ProRes", "a.mov", "prores", "tt", "prog", nil, false, false},
+		{"PNG in the order of Adam7", "a.png", "png", "progressive", "prog", []string{"-flags", "+ildct", "-frames:v", "1"}, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			name := filepath.Join(t.TempDir(), c.file)
+			args := append([]string{"-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25,trim=end_frame=2"}, order(c.stated, c.marked)...)
+			ffmpeg(t, append(append(append(args, "-c:v", c.codec), c.args...), name)...)
+			r, err := media.Open(t.Context(), name, media.ReaderOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			f, err := r.Read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Release()
+			if top, interlaced := media.TopFieldFirst(f); top != c.top || interlaced != c.interlaced || r.Video().Interlaced != interlaced {
+				t.Errorf("top first %v, interlaced %v, the stream %v; want %v, %v", top, interlaced, r.Video().Interlaced, c.top, c.interlaced)
+			}
+		})
 	}
 }

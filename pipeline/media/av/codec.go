@@ -49,6 +49,18 @@ func SetFieldOrder(p *astiav.CodecParameters, order FieldOrder) {
 	params(p).field_order = C.enum_AVFieldOrder(order)
 }
 
+// StatedFieldOrder returns the field order that a container states for a stream's pictures (AVCodecParameters.field_order),
+// Progressive if it states none.
+func StatedFieldOrder(p *astiav.CodecParameters) FieldOrder {
+	switch params(p).field_order {
+	case C.AV_FIELD_TT, C.AV_FIELD_TB:
+		return TopFirst
+	case C.AV_FIELD_BB, C.AV_FIELD_BT:
+		return bottomFirst
+	}
+	return Progressive
+}
+
 // CodecIDWrapped is AV_CODEC_ID_WRAPPED_AVFRAME, the codec of containers whose muxer
 // takes whole frames.
 const CodecIDWrapped = astiav.CodecID(C.AV_CODEC_ID_WRAPPED_AVFRAME)

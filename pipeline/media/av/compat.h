@@ -31,6 +31,19 @@ static inline enum AVFieldOrder compat_frame_fields(const AVFrame *f)
 	return !interlaced ? AV_FIELD_PROGRESSIVE : top ? AV_FIELD_TB : AV_FIELD_BT;
 }
 
+// Marks f as compat_frame_fields reports it.
+static inline void compat_set_frame_fields(AVFrame *f, enum AVFieldOrder order)
+{
+	int interlaced = order != AV_FIELD_PROGRESSIVE, top = order == AV_FIELD_TB;
+#ifdef AV_FRAME_FLAG_INTERLACED // FFmpeg 6.1
+	f->flags &= ~(AV_FRAME_FLAG_INTERLACED | AV_FRAME_FLAG_TOP_FIELD_FIRST);
+	f->flags |= (interlaced ? AV_FRAME_FLAG_INTERLACED : 0) | (top ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0);
+#else
+	f->interlaced_frame = interlaced;
+	f->top_field_first = top;
+#endif
+}
+
 static inline void compat_frame_clear_key(AVFrame *f)
 {
 #ifdef AV_FRAME_FLAG_KEY // FFmpeg 6.1

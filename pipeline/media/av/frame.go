@@ -46,11 +46,17 @@ type FieldOrder int
 const (
 	Progressive = FieldOrder(C.AV_FIELD_PROGRESSIVE)
 	TopFirst    = FieldOrder(C.AV_FIELD_TB)
+	bottomFirst = FieldOrder(C.AV_FIELD_BT)
 )
 
 // FrameFieldOrder returns f's field order (AV_FRAME_FLAG_INTERLACED and
 // AV_FRAME_FLAG_TOP_FIELD_FIRST; AVFrame.interlaced_frame and top_field_first in older versions).
 func FrameFieldOrder(f *astiav.Frame) FieldOrder { return FieldOrder(C.compat_frame_fields(raw(f))) }
+
+// SetFrameFieldOrder marks f as FrameFieldOrder reports it.
+func SetFrameFieldOrder(f *astiav.Frame, order FieldOrder) {
+	C.compat_set_frame_fields(raw(f), C.enum_AVFieldOrder(order))
+}
 
 // CopyFrameProps copies all properties of src but its samples to dst
 // (av_frame_copy_props).

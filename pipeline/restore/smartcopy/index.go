@@ -1,6 +1,7 @@
 package smartcopy
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +48,9 @@ func Index(source *media.Reader) (index []PacketTime, head []byte, damage, err e
 			return nil, nil, nil, unsuited(fmt.Errorf("the stream changes at packet %d of %q", len(index), name))
 		default:
 			if len(index) == 0 {
+				if c := source.Source().Codec(); c.CodecID() == astiav.CodecIDMjpeg && ofFields(p.Data, c.Height()) {
+					return nil, nil, nil, unsuited(fmt.Errorf("pictures of %q are pairs of fields, which encoder mjpeg does not make", name))
+				}
 				head = slices.Clone(p.Data[:min(len(p.Data), headLength)])
 			}
 			index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, p.IsKey(), restart(p), len(p.Data)})
@@ -80,6 +84,17 @@ func restarting(source *media.Source) (func(media.Packet) bool, error) {
 	default:
 		return nil, fmt.Errorf("input %q is %s; packets are copied only from h264, hevc, ffv1 and codecs in which every picture decodes on its own", source.Name, id)
 	}
+}
+
+// ofFields reports whether a packet of MJPEG for frames of a height begins with a picture of one field.
+func ofFields(b []byte, height int) bool {
+	for at := 2; at+8 < len(b) && b[at] == 0xff; { // ITU-T T.81, B.2.1
+		if marker := b[at+1]; marker >= 0xc0 && marker <= 0xc2 {
+			return 4*int(binary.BigEndian.Uint16(b[at+5:])) < 3*height
+		}
+		at += 2 + int(binary.BigEndian.Uint16(b[at+2:]))
+	}
+	return false
 }
 
 // isNAL reports whether a codec's packets are NAL units with parameter sets.

@@ -39,39 +39,60 @@ func (e *Encoder) Abort() {
 // mark says how a frame is marked.
 type mark struct{ topFirst, interlaced bool }
 
-// marks decodes an encoder's packets to see how their frames are marked.
+// marks decodes an encoder's packets to see how their frames are marked: all, if one frame's packets depend on others', or
+// else those of the frames that are to be interlaced.
 type marks struct {
-	decoder   *astiav.CodecContext // nil if no frame is to be interlaced
+	parameters *astiav.CodecParameters // of the source
+	header     []byte                  // of the output
+	dependent  bool
+	none       bool // no frame can be interlaced
+
+	decoder   *astiav.CodecContext // nil before the first packet to decode
+	fields    media.FieldMarks
 	packet    *astiav.Packet
 	frame     *astiav.Frame
 	want, got []mark
 }
 
-func (s *Splicer) newMarks() (*marks, error) {
+func (s *Splicer) newMarks() *marks {
 	source := s.source.Source()
-	if s.config != nil && !source.Video.Interlaced { // the first frame decides how these encoders code all
-		return &marks{}, nil
-	}
-	p := source.Codec()
-	m := &marks{decoder: astiav.AllocCodecContext(astiav.FindDecoder(p.CodecID())), packet: astiav.AllocPacket(), frame: astiav.AllocFrame()}
-	err := p.ToCodecContext(m.decoder)
-	if err == nil && len(s.header) > 0 {
-		err = m.decoder.SetExtraData(s.header)
+	// The first frame decides how the encoders of H.264 and HEVC code all.
+	dependent := s.config != nil
+	return &marks{parameters: source.Codec(), header: s.header, dependent: dependent, none: dependent && !source.Video.Interlaced}
+}
+
+func (m *marks) open() error {
+	codec := astiav.FindDecoder(m.parameters.CodecID())
+	m.decoder, m.packet, m.frame = astiav.AllocCodecContext(codec), astiav.AllocPacket(), astiav.AllocFrame()
+	m.fields = media.NewFieldMarks(m.parameters)
+	err := m.parameters.ToCodecContext(m.decoder)
+	if err == nil && len(m.header) > 0 {
+		err = m.decoder.SetExtraData(m.header)
 	}
 	if err == nil {
 		m.decoder.SetThreadCount(1)
-		err = m.decoder.Open(astiav.FindDecoder(p.CodecID()), nil)
+		err = m.decoder.Open(codec, nil)
 	}
 	if err != nil {
-		m.close()
-		return nil, unsuited(err)
+		return unsuited(err)
 	}
-	return m, nil
+	return nil
 }
 
+// wanted reports whether the packet of a frame is to be decoded.
+func (m *marks) wanted(n int64) bool {
+	return !m.none && (m.dependent || n >= 0 && n < int64(len(m.want)) && m.want[n].interlaced)
+}
+
+// decode decodes the packet of frame p.PTS if that matters.
 func (m *marks) decode(p media.Packet) error {
-	if m.decoder == nil {
+	if !m.wanted(p.PTS) {
 		return nil
+	}
+	if m.decoder == nil {
+		if err := m.open(); err != nil {
+			return err
+		}
 	}
 	if err := av.FillPacket(m.packet, p.Data); err != nil {
 		return err
@@ -86,6 +107,7 @@ func (m *marks) decode(p media.Packet) error {
 func (m *marks) receive(err error) {
 	for err == nil {
 		if err = m.decoder.ReceiveFrame(m.frame); err == nil {
+			m.fields.Correct(m.frame)
 			order := av.FrameFieldOrder(m.frame)
 			m.got = append(m.got, mark{order == av.TopFirst, order != av.Progressive})
 			m.frame.Unref()
@@ -95,13 +117,18 @@ func (m *marks) receive(err error) {
 
 // check compares the marks once all packets have come. A frame that does not decode has none.
 func (m *marks) check(encoder string) error {
-	if !slices.ContainsFunc(m.want, func(w mark) bool { return w.interlaced }) {
+	progressive := func(w mark) bool { return !w.interlaced }
+	want := m.want
+	if !m.dependent {
+		want = slices.DeleteFunc(slices.Clone(want), progressive)
+	}
+	if !slices.ContainsFunc(want, func(w mark) bool { return w.interlaced }) {
 		return nil
 	}
 	if m.decoder != nil {
 		m.receive(m.decoder.SendPacket(nil))
 	}
-	if !slices.Equal(m.got, m.want) {
+	if !slices.Equal(m.got, want) {
 		return unsuited(fmt.Errorf("encoder %s does not mark frames as interlaced, or with their field order, as the input does", encoder))
 	}
 	return nil

@@ -36,8 +36,9 @@ type Plan struct {
 // of the input, in ascending order. A range begins at a packet before which all decoded pictures
 // were also shown, so nothing before it refers to the range. It ends where decoding restarts. If
 // packets in index lack decoding times, NewPlan fills in all of them. It fails if two packets share
-// a timestamp, if a frame has no packet, or if there is no time for the inserted frames.
-func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, insert map[int64]int) (*Plan, error) {
+// a timestamp, if a frame has no packet, if there is no time for the inserted frames, or, for interlaced video, if packets
+// that show no frame may be second fields.
+func NewPlan(index []PacketTime, stamps []int64, interlaced bool, bad func(stamp int64) bool, insert map[int64]int) (*Plan, error) {
 	order := make([]int64, len(index)) // the packets' timestamps, ascending
 	for i, p := range index {
 		order[i] = p.PTS
@@ -70,6 +71,9 @@ func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, ins
 	}
 	for at, stamp := range order {
 		_, there := frames[stamp]
+		if interlaced && !there && len(stamps) > 0 && stamp > stamps[0] {
+			return nil, fmt.Errorf("the packet at timestamp %d shows no frame of its own, as where each field is a packet", stamp)
+		}
 		if bad(stamp) || !there { // a packet without a frame cannot be copied safely
 			s.add(clean, index, at, at+1)
 		}

@@ -33,7 +33,7 @@ type changes struct {
 }
 
 func (c changes) plan(index []PacketTime, stamps []int64) (*Plan, error) {
-	return NewPlan(index, stamps, func(stamp int64) bool { return c.bad[stamp] }, c.insert)
+	return NewPlan(index, stamps, false, func(stamp int64) bool { return c.bad[stamp] }, c.insert)
 }
 
 func TestPlan(t *testing.T) {
@@ -229,5 +229,19 @@ func TestPlanOfIncompletePackets(t *testing.T) {
 		if index[i].DTS != want || index[i].DTS > index[i].PTS {
 			t.Errorf("packet %d: decoding time %d, want %d", i, index[i].DTS, want)
 		}
+	}
+}
+
+// Packets of interlaced video that show no frame may be second fields: they must not be left out. Before the first frame they are
+// pictures of a group that is cut off.
+func TestPlanOfFieldPackets(t *testing.T) {
+	none := func(int64) bool { return false }
+	index, _ := packetsOf("0R 1 2R 3", 0)
+	if _, err := NewPlan(index, []int64{0, 20}, true, none, nil); err == nil || !strings.Contains(err.Error(), "each field is a packet") {
+		t.Errorf("%v", err)
+	}
+	index, _ = packetsOf("2R 0 1 3R", 0)
+	if _, err := NewPlan(index, []int64{20, 30}, true, none, nil); err != nil {
+		t.Error(err)
 	}
 }

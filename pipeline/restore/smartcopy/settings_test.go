@@ -33,3 +33,29 @@ func TestQualityOfEncodedFrames(t *testing.T) {
 		t.Errorf("libx264: %d", media.DefaultCRF)
 	}
 }
+
+// Only frames that are to be interlaced are decoded again, if others can do without.
+func TestMarksOfProgressiveFrames(t *testing.T) {
+	r, err := media.Open(t.Context(), "../../../testdata/demo.mp4", media.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, s := range []*Splicer{{source: r}, {source: r, config: &decoderConfig{}}} {
+		m := s.newMarks()
+		m.want = []mark{{}, {}}
+		for n := range m.want {
+			if err := m.decode(media.Packet{Data: []byte{1}, PTS: int64(n)}); err != nil {
+				t.Error(err)
+			}
+		}
+		if m.decoder != nil || m.check("ffv1") != nil {
+			t.Error("progressive frames were decoded")
+		}
+		m.want = append(m.want, mark{true, true})
+		if m.wanted(2) == m.dependent || m.wanted(3) || m.wanted(-1) {
+			t.Errorf("of the frames 2, 3 and -1 are wanted: %v, %v, %v", m.wanted(2), m.wanted(3), m.wanted(-1))
+		}
+		m.close()
+	}
+}

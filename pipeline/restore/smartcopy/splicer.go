@@ -148,10 +148,7 @@ func (s *Splicer) try(ctx context.Context) error {
 // Encode opens the encoder for consecutive frames. put receives the packets, whose
 // timestamps are the frames' numbers from 0.
 func (s *Splicer) Encode(ctx context.Context, put func(media.Packet) error) (*Encoder, error) {
-	marks, err := s.newMarks()
-	if err != nil {
-		return nil, err
-	}
+	marks := s.newMarks()
 	e, err := media.NewEncoder(ctx, s.name, s.source, s.opt, 0, func(p media.Packet) error {
 		if s.config != nil {
 			if err := s.adopt(&p); err != nil {

@@ -188,8 +188,11 @@ func (in *Input) FieldMode() media.FieldMode {
 
 // CheckFields refuses interlaced input if Deinterlace does not say what becomes of it: the error is a fault.Usage error.
 func (in *Input) CheckFields(v media.Video) error {
-	if !v.Interlaced || in.Deinterlace != RefuseFields {
+	switch {
+	case !v.Interlaced || in.Deinterlace != RefuseFields:
 		return nil
+	case v.SingleFields():
+		return fault.New(fault.Usage, "input %q is interlaced HEVC, of which FFmpeg makes a picture for each field: Input.Deinterlace off takes these pictures as they are", in.File)
 	}
 	return fault.New(fault.Usage, "input %q is interlaced, and fields of different times in one picture cannot move as one: "+
 		"Input.Deinterlace makes a picture of each field, Input.Deinterlace telecine finds film's frames in 3:2 pulldown, Input.Deinterlace off takes pictures as they are", in.File)

@@ -82,6 +82,9 @@ type fieldFilter struct {
 
 // newFieldFilter returns the filter for a mode and updates v for the filter's pictures.
 func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Frame, error)) (*fieldFilter, error) {
+	if v.SingleFields() {
+		return nil, fault.New(fault.Usage, "%s: FFmpeg makes a picture for each field of interlaced HEVC; Input.Deinterlace off takes these pictures as they are", fault.Words("Input.Deinterlace "+how))
+	}
 	var graph string
 	rate := big.NewRat(1, 1)
 	switch how {

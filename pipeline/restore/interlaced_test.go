@@ -174,6 +174,33 @@ func TestOneMomentInInterlaced(t *testing.T) {
 	}
 }
 
+// Interlaced HEVC comes field by field, so nothing weaves or deinterlaces it.
+func TestSingleFields(t *testing.T) {
+	input := filepath.Join(t.TempDir(), "in.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=50,trim=end_frame=12", "-c:v", "libx265", "-x265-params", "interlace=tff:log-level=error", input)
+	for _, c := range []struct {
+		mode    pipeline.Deinterlace
+		refused bool
+	}{{pipeline.RefuseFields, true}, {"field", true}, {pipeline.IgnoreFields, false}} {
+		o := options(t, input)
+		o.Damage = frames(t, "5")
+		o.Convert.Input.Deinterlace = c.mode
+		convert := o.Convert
+		convert.Output.File = filepath.Join(t.TempDir(), "out.mkv")
+		_, converted := pipeline.Run(t.Context(), convert)
+		errs := []error{converted}
+		if c.mode != "field" { // which restorations do not take
+			_, restored := Run(t.Context(), o)
+			errs = append(errs, restored)
+		}
+		for _, err := range errs {
+			if refused := fault.KindOf(err) == fault.Usage && strings.Contains(err.Error(), "a picture for each field"); refused != c.refused || !refused && err != nil {
+				t.Errorf("%q: %v", c.mode, err)
+			}
+		}
+	}
+}
+
 // Damage to one field is found as such, and only that field is made.
 func TestDetectFields(t *testing.T) {
 	input := weaveScene(t, 30, "bff", pal, "drawbox=t=fill:c=black:enable='eq(n,20)+between(n,30,31)',", coding{"mkv", "ffv1", "yuv420p"})

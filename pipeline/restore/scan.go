@@ -47,6 +47,11 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	if s.numbers == nil && o.MissingFromNumbering {
 		return nil, fault.New(fault.Usage, "Options.MissingFromNumbering: input %q is no image sequence, such as frames/%%05d.dpx", c.Input.File)
 	}
+	if s.video.SingleFields() {
+		if err := c.Input.CheckFields(s.video); err != nil {
+			return nil, err
+		}
+	}
 	probe := media.NewFieldProbe(s.video)
 	switch {
 	case c.Input.Deinterlace != pipeline.RefuseFields:

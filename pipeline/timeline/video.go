@@ -35,6 +35,9 @@ type Video struct {
 	Interlaced bool
 }
 
+// SingleFields reports whether each frame is one field, as FFmpeg decodes interlaced HEVC.
+func (v *Video) SingleFields() bool { return v.Interlaced && v.Codec == "hevc" }
+
 // Stated is what a container states of its video.
 type Stated struct {
 	// Duration is in seconds, in whole frames if their rate is even; nil if none is stated.

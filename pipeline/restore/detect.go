@@ -224,8 +224,8 @@ const (
 	plain       = 0.75
 )
 
-// passes reports whether little in frame n strays, and at least a quarter of that in the frames on either side of it:
-// something passes.
+// passes reports whether something small passes through frame n: little of it strays, and the frames on either side stray at least a
+// quarter as much.
 func (d *detector) passes(n int) bool {
 	return d.verdict[n].Score < 2*d.limits.spoilt && n > 0 && n+1 < len(d.shares) && 4*min(d.shares[n-1], d.shares[n+1]) >= d.shares[n]
 }

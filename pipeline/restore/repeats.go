@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -130,7 +131,7 @@ func (d *detector) repeats(shares ...float32) {
 	}
 }
 
-// couldRepeat reports whether a repeat about frame n could be told from a frame that moves, and there is none.
+// couldRepeat reports whether the frames about n move so much that a repeat among them would be seen.
 func (d *detector) couldRepeat(n int) bool {
 	for k := n - 1; k <= n+1; k++ {
 		if k < 1 || k >= len(d.motion) || d.spoiltAt(k) || d.spoiltAt(k-1) || d.isStill(k, nearlyStill) || d.motion[k] < moving {
@@ -140,8 +141,8 @@ func (d *detector) couldRepeat(n int) bool {
 	return true
 }
 
-// isStill reports whether frame n changes by less than share of the usual change. A flat picture is not asked, unless all is
-// as dark there.
+// isStill reports whether frame n changes by less than share of the usual change. A flat picture does not count as still, unless
+// the two before it are flat, too.
 func (d *detector) isStill(n int, share float32) bool {
 	usual := d.usual(d.motion, n)
 	return (!d.flat[n] || n > 1 && d.flat[n-1] && d.flat[n-2]) && !d.spoiltAt(n) && !d.spoiltAt(n-1) && min(usual, d.usual(d.moves, n)) >= moving && d.motion[n] < min(share*usual, stopped)
@@ -253,8 +254,9 @@ func inCadence(runs [][2]int, k, count int) bool {
 	return 3*repeats > to-from
 }
 
-// Repeats fill a grid, whose step need not be a whole number, if gridFilled of gridOf places, from the first to the last that
-// hold one, do so, and there are at least gridLeast. Places at which no repeat could be seen are not counted.
+// Repeats of one frame fill a grid, whose step need not be a whole number, if they are no further than a frame from each other's
+// places on it, as where a converter rounds down, and so are gridFilled of gridOf of all repeats; if they fill as large a share of
+// the places from the first to the last; and if there are at least gridLeast. Places at which no repeat could be seen are not counted.
 const (
 	gridFrom   = 2.0 // frames
 	gridTo     = 9.0
@@ -266,13 +268,17 @@ const (
 // onGrid reports whether run k is one of many that fill a grid. seen reports whether a repeat could be seen about a frame.
 func onGrid(runs [][2]int, k int, seen func(n int) bool) bool {
 	at := runs[k][0]
-	for i, r := range runs {
-		span := r[0] - at
-		if i == k || abs(span) > 2*nearby {
-			continue
-		}
-		for places := int(math.Ceil(math.Abs(float64(span)) / gridTo)); float64(places)*gridFrom <= math.Abs(float64(span)); places++ {
-			if fillsGrid(runs, at, math.Abs(float64(span))/float64(places), seen) {
+	begins := func(r [2]int, n int) int { return cmp.Compare(r[0], n) }
+	from, _ := slices.BinarySearchFunc(runs, at-2*nearby, begins)
+	to, _ := slices.BinarySearchFunc(runs, at+2*nearby+1, begins)
+	near := runs[from:to]
+	if len(near) < gridLeast {
+		return false
+	}
+	for _, r := range near {
+		span := math.Abs(float64(r[0] - at))
+		for places := math.Ceil(span / gridTo); places > 0 && float64(places*gridFrom) <= span; places++ {
+			if fillsGrid(near, at, span/places, seen) {
 				return true
 			}
 		}
@@ -280,26 +286,43 @@ func onGrid(runs [][2]int, k int, seen func(n int) bool) bool {
 	return false
 }
 
-// fillsGrid reports whether the runs within twice nearby frames of a repeat fill the grid of a step through it.
+// fillsGrid reports whether runs fill the grid of a step through the one at a frame, or less than a frame beside it.
 func fillsGrid(runs [][2]int, at int, step float64, seen func(n int) bool) bool {
-	held := map[int]bool{}
-	first, last := 0, 0
+	type held struct {
+		place int
+		off   float64
+	}
+	var on []held
 	for _, r := range runs {
-		if abs(r[0]-at) > 2*nearby {
-			continue
-		}
 		place := math.Round(float64(r[0]-at) / step)
-		if r[1]-r[0] > 1 || math.Abs(float64(r[0]-at)-place*step) > 0.75 {
-			continue
+		if off := float64(r[0]-at) - float64(place*step); r[1]-r[0] == 1 && math.Abs(off) < 1 {
+			on = append(on, held{int(place), off})
 		}
-		held[int(place)] = true
-		first, last = min(first, int(place)), max(last, int(place))
+	}
+	slices.SortFunc(on, func(a, b held) int { return cmp.Compare(a.off, b.off) })
+	var most []held
+	for i, j := 0, 0; j < len(on); j++ {
+		for on[j].off-on[i].off >= 1 {
+			i++
+		}
+		if j+1-i > len(most) {
+			most = on[i : j+1]
+		}
+	}
+	if len(most) < gridLeast || gridOf*len(most) < gridFilled*len(runs) {
+		return false
+	}
+	filled := map[int]bool{}
+	first, last := most[0].place, most[0].place
+	for _, h := range most {
+		filled[h.place] = true
+		first, last = min(first, h.place), max(last, h.place)
 	}
 	empty := 0
 	for place := first; place <= last; place++ {
-		if !held[place] && seen(at+int(math.Round(float64(place)*step))) {
+		if !filled[place] && seen(at+int(math.Round(float64(float64(place)*step)))) {
 			empty++
 		}
 	}
-	return len(held) >= gridLeast && gridOf*len(held) >= gridFilled*(len(held)+empty)
+	return gridOf*len(filled) >= gridFilled*(len(filled)+empty)
 }

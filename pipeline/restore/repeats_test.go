@@ -126,4 +126,23 @@ func TestOnGrid(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, mean := range []float64{4, 6, 8, 12} {
+		on, all := 0, 0
+		for range 5 {
+			var runs [][2]int
+			for n := 0; len(runs) < 60; n += 2 + int(random.ExpFloat64()*(mean-2)) {
+				runs = append(runs, [2]int{n, n + 1})
+			}
+			for k := range runs {
+				all++
+				if onGrid(runs, k, func(int) bool { return true }) {
+					on++
+				}
+			}
+		}
+		if 20*on > all {
+			t.Errorf("%d of %d repeats at random, one in %.0f, are on a grid", on, all, mean)
+		}
+	}
 }

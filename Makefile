@@ -42,6 +42,7 @@ TAGS    := customenv,openexr
 WORDS   := $(subst $(comma), ,$(TAGS))
 OPENCV  := $(if $(filter noopencv,$(WORDS)),,yes)
 OPENEXR := $(filter openexr,$(WORDS))
+GIVEN   := $(GOFLAGS)
 export GOFLAGS := $(GOFLAGS) -trimpath -tags=$(TAGS) \
 	-ldflags=-extldflags=-Wl,--gc-sections,--as-needed$(if $(OPENCV),$(comma)-lopencv_dnn$(comma)-lopencv_calib3d$(comma)-lopencv_features2d$(comma)-lopencv_flann)
 # With -trimpath the build cache gives go vet and the linter the output of cgo from whichever
@@ -520,12 +521,13 @@ deb-libretime: build libretime ## make a package of the C library
 arm64: ## make the packages, tarball and wheel for arm64 by a cross build, and try them under qemu; needs root
 	@.ci/arm64
 
-SUITES := bookworm trixie
+# The Debians whose packages are made, beside this system's own.
+export SUITES ?= bookworm trixie
 
 # The programs of all systems have one version, the commit's, or no commit's if files were changed.
 .PHONY: test-packages
 test-packages: ## make every package but those for GPUs and arm64, and try them in bare systems of SUITES; needs root
-	@export SUITES="$(SUITES)" GOFLAGS=-buildvcs=$$([ -z "$$(git status --porcelain)" ] && echo auto || echo false); \
+	@export GOFLAGS="$(GIVEN) -buildvcs=$$([ -z "$$(git status --porcelain)" ] && echo auto || echo false)"; \
 	.ci/release dist-cpu && (cd dist && sha256sum --check --quiet SHA256SUMS) && .ci/packages $$SUITES
 
 .PHONY: release

@@ -107,14 +107,14 @@ func newSquareSums(m frame.Image[uint8]) squareSums {
 // rowSums are those of the sums that squares around the pixels of a row are taken from.
 type rowSums struct {
 	top, bottom  [][2]uint64
-	radius, high int
+	radius, height int
 }
 
 // around returns the sums for squares around the pixels of row y, as far as they lie inside.
 func (s squareSums) around(y, radius int) rowSums {
 	m := frame.Image[[2]uint64](s)
 	y0, y1 := max(y-radius, 0), min(y+radius+1, m.Height-1)
-	return rowSums{top: m.Row(y0), bottom: m.Row(y1), radius: radius, high: y1 - y0}
+	return rowSums{top: m.Row(y0), bottom: m.Row(y1), radius: radius, height: y1 - y0}
 }
 
 // variance returns the variance within the square around pixel x, in 1/256 of a grey level squared.
@@ -122,7 +122,7 @@ func (r rowSums) variance(x int) uint64 {
 	x0, x1 := max(x-r.radius, 0), min(x+r.radius+1, len(r.top)-1)
 	a, b, c, d := &r.top[x0], &r.top[x1], &r.bottom[x0], &r.bottom[x1]
 	sum, squares := d[0]-c[0]-b[0]+a[0], d[1]-c[1]-b[1]+a[1]
-	n := uint64((x1 - x0) * r.high)
+	n := uint64((x1 - x0) * r.height)
 	return (squares*n - sum*sum) << 8 / (n * n)
 }
 

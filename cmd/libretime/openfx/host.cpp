@@ -7,7 +7,7 @@
  * CONTEXT is Retimer, and the moments are source times, from 1 at the first picture; or General, and the
  * first is the speed and the others are times of the output. DEPTH is Byte, Short, Float, or Signal for floats
  * that are no light. A t after PRESET tunes to animation. Pictures and frames are RGBA, from the top down. Moments
- * whose samples are inverted, and after "interlaced" of interlaced ones.
+ * after "changed" are of pictures whose samples are inverted, and after "interlaced" of interlaced ones.
  */
 #include <algorithm>
 #include <cstdio>

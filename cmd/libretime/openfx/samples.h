@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a libretime clip is opened for; there is no padding. */
+/* What a libretime clip is opened for. There is no padding, so that memcmp compares two. */
 typedef struct key {
 	int64_t first, count; /* time of the first picture, and how many there are */
-	int width, height, depth, planes, transfer, preset, tune;
+	int width, height, depth, planes, transfer, preset, tune, zero;
 } key;
+_Static_assert(sizeof(key) == 2 * sizeof(int64_t) + 8 * sizeof(int), "padding in key");
 
 /* A picture or a frame of the host's, whose rows go up. */
 typedef struct image {

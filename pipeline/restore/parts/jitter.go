@@ -101,8 +101,8 @@ type shift struct {
 // apart is how many pixels off the median of a run a row is not shifted with the others.
 const apart = 0.4
 
-// scattered returns what is measured of a run of rows: how many are shifted, how many of these are more than apart off their median, as
-// a picture that moves as a whole is not, and how much of the difference their shifts explain in the mean.
+// scattered returns what is measured of a run of rows: which share is shifted, which share of these is more than apart off their
+// median, as a picture that moves as a whole is not, and how much of the difference their shifts explain in the mean.
 func scattered(list []shift) []float64 {
 	var all []float64
 	explained := 0.0

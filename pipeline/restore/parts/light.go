@@ -13,8 +13,8 @@ const (
 	dark    = 24 // grey levels
 )
 
-// In some of the picture, it has if in a share of anew of the regions, of regionSide cells a side, more than half of the cells are
-// brighter than in both neighbours by a share of spot, or darker.
+// A region of regionSide by regionSide cells is lit unlike the neighbours if more than half of its cells are brighter than in both of them
+// by a share of spot, or darker; a picture is lit so in part if a share of anew of its regions is.
 const (
 	spot       = 0.08
 	regionSide = 5

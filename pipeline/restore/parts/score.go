@@ -2,8 +2,8 @@ package parts
 
 import "math"
 
-// A candidate's score is a logistic function of what is measured of it, with weights that were fitted to damage drawn into ten (rows: 13)
-// clips, and to what else is seen there and in the same clips sound, in light that changes, shaken, in snow and in
+// A candidate's score is a logistic function of what is measured of it, with weights that were fitted to damage drawn into ten clips, or
+// 13 for rows, and to what else is seen there and in the same clips sound, in light that changes, shaken, in snow and in
 // grain.
 
 // sort is a sort of candidate.

@@ -87,8 +87,6 @@ func query(c *astiav.FormatContext, id astiav.CodecID) int {
 		return 0
 	case misstated[id] != "" && av.IsMuxer(c, misstated[id]):
 		return 0
-	case av.IsMuxer(c, "mov") && id == astiav.CodecIDFfv1:
-		return 1 // by its RIFF tag, which the muxer leaves out of its list
 	case av.IsMuxer(c, "matroska") && av.HasRIFFTag(id):
 		return 1 // in the compatibility modes, which the muxer leaves out of its list
 	}

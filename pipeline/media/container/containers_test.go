@@ -26,7 +26,7 @@ func TestCodecs(t *testing.T) {
 		codec  astiav.CodecID
 		want   int
 	}{
-		{"mp4", astiav.CodecIDH264, takes}, {"mp4", astiav.CodecIDFlac, takes}, {"mov", astiav.CodecIDFlac, refuses}, {"mov", astiav.CodecIDVp9, refuses}, {"mov", astiav.CodecIDFfv1, takes}, {"mp4", astiav.CodecIDFfv1, refuses},
+		{"mp4", astiav.CodecIDH264, takes}, {"mp4", astiav.CodecIDFlac, takes}, {"mov", astiav.CodecIDFlac, refuses}, {"mov", astiav.CodecIDVp9, refuses},
 		{"mov", av.CodecIDAV1, refuses}, {"webm", astiav.CodecIDH264, refuses}, {"webm", astiav.CodecIDVp9, takes},
 		{"mpegts", astiav.CodecIDFlac, refuses}, {"mpegts", astiav.CodecIDAac, takes}, {"mpegts", astiav.CodecIDSubrip, refuses},
 		{"ogv", astiav.CodecIDTheora, takes}, {"ogg", astiav.CodecIDH264, refuses}, {"nut", astiav.CodecIDMp3, refuses},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/big"
 	"path/filepath"
 	"strings"
 
@@ -38,11 +39,7 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 	if o.Timing.Shutter != nil {
 		peak = math.MaxFloat32 // what is warped is of one moment, and does not mix with what is blurred
 	}
-	rate := c.Plan.Rate
-	if o.Timing.KeepTimestamps {
-		rate = nil // shot frames are the files that they were
-	}
-	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: rate, Peak: peak, Rules: rules, Lenient: o.Output.LenientChannels, Workers: o.workers(), Log: o.Hooks.Log})
+	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: c.newRate(), Peak: peak, Rules: rules, Lenient: o.Output.LenientChannels, Workers: o.workers(), Log: o.Hooks.Log})
 	switch {
 	case errors.Is(err, exr.ErrUnsupported), errors.Is(err, exr.ErrFormat):
 		o.Hooks.Log.Info("only colour and alpha are kept", "input", o.Input.File, "because", err)
@@ -67,13 +64,8 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 		}
 		return whole, nil
 	}
-	origin, vectors := o.Hooks.Origin, o.Hooks.Vectors
-	o.Hooks.Origin = func(f stages.Origin) {
-		carrier.Next(f)
-		if origin != nil {
-			origin(f)
-		}
-	}
+	c.tell(carrier.Next)
+	vectors := o.Hooks.Vectors
 	if !o.Synthesis.Mode.UsesFlow() {
 		return nil
 	}
@@ -86,6 +78,26 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 	return nil
 }
 
+// tell has next told of each frame before the encoder gets it.
+func (c *Clip) tell(next func(stages.Origin)) {
+	hooks := &c.Options.Hooks
+	before := hooks.Origin
+	hooks.Origin = func(f stages.Origin) {
+		next(f)
+		if before != nil {
+			before(f)
+		}
+	}
+}
+
+// newRate returns the rate that pictures are to state; nil for the one that they state.
+func (c *Clip) newRate() *big.Rat {
+	if c.Options.Timing.KeepTimestamps {
+		return nil // shot frames are the files that they were
+	}
+	return c.Plan.Rate
+}
+
 // losesChannels returns an error if there are rules for channels, which are not kept for a reason.
 func (c *Clip) losesChannels(because error) error {
 	if o := &c.Options.Output; len(o.Channels) == 0 || o.LenientChannels {
@@ -95,8 +107,11 @@ func (c *Clip) losesChannels(because error) error {
 }
 
 // IsEXR reports whether the output is a sequence of OpenEXR.
-func (o *Output) IsEXR() bool {
-	return media.IsSequence(o.File) && strings.EqualFold(filepath.Ext(o.File), ".exr")
+func (o *Output) IsEXR() bool { return o.isSequence(".exr") }
+
+// isSequence reports whether the output is a sequence of pictures whose names have an extension.
+func (o *Output) isSequence(extension string) bool {
+	return media.IsSequence(o.File) && strings.EqualFold(filepath.Ext(o.File), extension)
 }
 
 // losing says why the output does not keep all that pictures of OpenEXR may hold; nil if input and output are

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"retime/internal/cliptest"
@@ -91,6 +93,41 @@ func TestHeadersOfDPX(t *testing.T) {
 			if b, _, _ := cliptest.ReadAll(t, plain[k]); !bytes.Equal(a[0], b[0]) {
 				t.Errorf("%s: picture %d has other samples than FFmpeg's file", format, k)
 			}
+		}
+	}
+}
+
+// Where FFmpeg writes other samples than the source holds, or the source has several elements, no picture has the source's header,
+// and a warning says so.
+func TestHeadersOfOtherDPX(t *testing.T) {
+	for name, change := range map[string]func(file []byte) []byte{
+		"UYVY":     func(f []byte) []byte { f[800] = 100; return f[:2060+64*48*2] },
+		"elements": func(f []byte) []byte { f[771] = 2; return f },
+	} {
+		in, out := t.TempDir(), t.TempDir()
+		cliptest.FFmpeg(t, "-i", cliptest.WriteScene(t, 64, 48, 3, 24, 1), "-pix_fmt", "rgb24", filepath.Join(in, "f%d.dpx"))
+		for i := range 3 {
+			picture := filepath.Join(in, fmt.Sprintf("f%d.dpx", i+1))
+			file, err := os.ReadFile(picture)
+			cliptest.Must(t, err)
+			file = change(bigEndianDPX(t, file, 1, uint32(i)))
+			binary.BigEndian.PutUint32(file[16:], uint32(len(file)))
+			cliptest.Must(t, os.WriteFile(picture, file, 0o600))
+		}
+		var said strings.Builder
+		mustRun(t, pipeline.Options{
+			Input: pipeline.Input{File: filepath.Join(in, "f#.dpx"), Rate: big.NewRat(24, 1)}, Output: pipeline.Output{File: filepath.Join(out, "g#.dpx")},
+			Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(48, 1)}}, Synthesis: pipeline.Synthesis{Mode: warp.Blend},
+			Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn}))},
+		})
+		files, _ := filepath.Glob(filepath.Join(out, "*.dpx"))
+		for _, name := range files {
+			if file, err := os.ReadFile(name); err != nil || file[801] != 2 || string(file[:4]) != "XPDS" {
+				t.Errorf("%s: %s begins %q with transfer %d, %v", name, filepath.Base(name), file[:4], file[801], err)
+			}
+		}
+		if len(files) != 6 || strings.Count(said.String(), "FFmpeg's headers") != 1 {
+			t.Errorf("%s: %d files; %s", name, len(files), said.String())
 		}
 	}
 }

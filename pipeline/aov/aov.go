@@ -12,7 +12,6 @@ import (
 	"math/big"
 	"os"
 	"slices"
-	"sync"
 
 	"retime/frame"
 	"retime/pipeline/media/exr"
@@ -41,8 +40,7 @@ type Carrier struct {
 
 	told []stages.Vectors // of the next frame
 
-	mu      sync.Mutex
-	waiting []shown // frames whose pictures the encoder has yet
+	waiting stages.Waiting[shown]
 
 	sources []*source // that were read last
 	motion  motion
@@ -121,18 +119,13 @@ func (c *Carrier) Next(o stages.Origin) {
 		}
 	}
 	c.told = nil
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.waiting = append(c.waiting, next)
+	c.waiting.Put(next)
 }
 
 // Complete returns the whole picture of the frame that Next told of first among those that Complete has not
 // returned. encoded is the encoder's.
 func (c *Carrier) Complete(ctx context.Context, encoded []byte) ([]byte, error) {
-	c.mu.Lock()
-	f := c.waiting[0]
-	c.waiting = c.waiting[1:]
-	c.mu.Unlock()
+	f := c.waiting.Take()
 	whole, err := c.whole(ctx, &f, encoded)
 	if err != nil {
 		return nil, fmt.Errorf("the channels beside colour: %w", err)
@@ -212,7 +205,7 @@ func (c *Carrier) sides(ctx context.Context, f *shown) (s sides, err error) {
 		}
 	}
 	nearer := 0
-	if f.Phase >= warp.PhaseOne/2 {
+	if f.NearerSecond() {
 		nearer = 1
 	}
 	switch {

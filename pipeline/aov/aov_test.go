@@ -161,7 +161,7 @@ func TestVectorsOfPairs(t *testing.T) {
 	} {
 		tell(step.told...)
 		c.Next(stages.Origin{Pictures: [2]int64{step.a, step.b}})
-		if got := c.waiting[len(c.waiting)-1].vectors.Width; got != step.width {
+		if got := c.waiting.Take().vectors.Width; got != step.width {
 			t.Errorf("%+v: %d", step, got)
 		}
 	}

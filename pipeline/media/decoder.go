@@ -245,10 +245,14 @@ func (c *decoder) feed() {
 			v := c.demuxer.video.CodecParameters()
 			c.undecoded = inspect(v.CodecID(), v.ExtraData(), p.Data())
 			c.undecoded.lossless = isLosslessPacket(v.CodecID(), v.ExtraData(), p.Data())
+			if why := c.undecoded.refused; why != nil {
+				c.failed = c.demuxer.bad(why)
+				return
+			}
 		}
-		if undone := c.undone(p); undone != nil {
-			defer undone.Free()
-			p = undone
+		if q := c.decodable(p); q != nil {
+			defer q.Free()
+			p = q
 		}
 		c.keep(p)
 		c.send(p)

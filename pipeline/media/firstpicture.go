@@ -1,9 +1,9 @@
 package media
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/asticode/go-astiav"
 
@@ -11,19 +11,20 @@ import (
 	"retime/pipeline/media/exr"
 )
 
-// undone returns a packet that FFmpeg can decode if p is an OpenEXR picture compressed by DWA, which it decodes
-// in part, or in a later way; nil if p is good as it is, or for the decoder to judge.
-func (c *decoder) undone(p *astiav.Packet) *astiav.Packet {
+// decodable returns a packet that FFmpeg can decode if p is an OpenEXR picture compressed by DWA, or in a later way, or with
+// halves and floats among colour and alpha, which it decodes in part or not at all; nil if p is good as it is, or for
+// the decoder to judge.
+func (c *decoder) decodable(p *astiav.Packet) *astiav.Packet {
 	if c.demuxer.video.CodecParameters().CodecID() != astiav.CodecIDExr {
 		return nil
 	}
 	file := p.Data()
-	undone, err := exr.Undone(file, frame.Workers{N: c.options.Threads}.Count()-1)
-	if err != nil || len(undone) == len(file) && &undone[0] == &file[0] {
+	plain, err := exr.Decodable(file, c.options.furtherThreads())
+	if err != nil || len(plain) == len(file) && &plain[0] == &file[0] {
 		return nil
 	}
 	q := astiav.AllocPacket()
-	if err := q.FromData(undone); err != nil {
+	if err := q.FromData(plain); err != nil {
 		q.Free()
 		return nil
 	}
@@ -34,46 +35,51 @@ func (c *decoder) undone(p *astiav.Packet) *astiav.Packet {
 	return q
 }
 
-// look refuses a sequence if its first picture shows that no decoder reads it, or FFmpeg reads it wrongly. It gives the
-// video of an OpenEXR sequence the size that this picture states, if FFmpeg has not found it because it cannot decode that.
-func (d *demuxer) look() error {
-	p := d.video.CodecParameters()
-	if len(d.numbers.list) == 0 || p.CodecID() != astiav.CodecIDTiff && p.Width() > 0 {
+// furtherThreads are those that OpenEXR has beside the caller's.
+func (o *ReaderOptions) furtherThreads() int { return frame.Workers{N: o.Threads}.Count() - 1 }
+
+// checkFirst refuses pictures of which FFmpeg has not found the size because it cannot decode the first. If that is one of
+// OpenEXR which OpenEXR decodes, the video gets the size that it states.
+func (d *demuxer) checkFirst(opt *ReaderOptions) error {
+	p, format, first := d.video.CodecParameters(), d.input.InputFormat().Name(), d.name
+	if len(d.numbers.list) > 0 {
+		first = d.numbers.list[0].file
+	}
+	if p.Width() > 0 || format != "image2" && !strings.HasSuffix(format, "_pipe") {
 		return nil
 	}
-	first := d.numbers.list[0].file
-	file, err := os.ReadFile(first)
-	if err != nil {
-		return nil // whoever reads the pictures says so
-	}
-	switch p.CodecID() {
-	case astiav.CodecIDExr:
-		var parts []exr.Part
-		if parts, err = undoable(file); err == nil {
-			p.SetWidth(parts[0].Display.Dx())
-			p.SetHeight(parts[0].Display.Dy())
-		}
-	case astiav.CodecIDTiff:
-		if _, tiled := tiffTag(file, tiffTileWidth); tiled { // FFmpeg decodes black
-			err = errors.New("TIFF in tiles is not supported; write it in strips")
-		}
+	var err error
+	if p.CodecID() == astiav.CodecIDExr {
+		err = sizeOfEXR(p, first, opt)
 	}
 	if err == nil && p.Width() <= 0 {
 		err = fmt.Errorf("FFmpeg decodes no such picture (%s)", p.CodecID().Name())
 	}
-	if err != nil {
-		return d.bad(fmt.Errorf("%s: %w", first, err))
+	switch {
+	case err == nil:
+		return nil
+	case first != d.name:
+		err = fmt.Errorf("%s: %w", first, err)
 	}
-	return nil
+	return d.bad(err)
 }
 
-// undoable returns the parts of an OpenEXR file of which OpenEXR decodes the colour.
-func undoable(file []byte) (parts []exr.Part, err error) {
-	if parts, err = exr.Parts(file); err != nil {
-		return nil, err
+// sizeOfEXR sets the size that a file of OpenEXR states, or returns why OpenEXR does not decode its colour.
+func sizeOfEXR(p *astiav.CodecParameters, name string, opt *ReaderOptions) error {
+	file, err := os.ReadFile(name)
+	if err != nil {
+		return nil // such as from a pipe
 	}
-	if err = exr.Seen(parts); err == nil {
-		_, err = exr.Undone(file, 0)
+	parts, err := exr.Parts(file)
+	if err == nil {
+		err = exr.CheckColour(parts)
 	}
-	return parts, err
+	if err == nil {
+		_, err = exr.Decodable(file, opt.furtherThreads())
+	}
+	if err == nil {
+		p.SetWidth(parts[0].Display.Dx())
+		p.SetHeight(parts[0].Display.Dy())
+	}
+	return err
 }

@@ -128,7 +128,7 @@ func (d *demuxer) choose(opt *ReaderOptions) (err error) {
 	if av.StatesEncryption(d.input, d.video) {
 		return d.encrypted()
 	}
-	if err := d.look(); err != nil {
+	if err := d.checkFirst(opt); err != nil {
 		return err
 	}
 	p := d.video.CodecParameters()

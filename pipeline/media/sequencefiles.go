@@ -46,6 +46,11 @@ func sequenceTarget(name string, s sequence.Pattern, source string, opt *WriterO
 			return target{}, fault.New(fault.CannotWrite, "output %q: picture %q is a link or no file, and cannot be overwritten; remove it", name, file)
 		}
 	}
+	if opt.Number != nil {
+		if err := s.CheckFirst(opt.Number(0)); err != nil {
+			return target{}, fault.New(fault.Usage, "output %q: %w", name, err)
+		}
+	}
 	if strings.Contains(s.Dir, "%") {
 		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
 	}

@@ -244,6 +244,22 @@ func TestTargetsSweep(t *testing.T) {
 	}
 }
 
+// Numbers below 0 are refused if the files would not be read with them.
+func TestNumbersBelowZero(t *testing.T) {
+	for name, refused := range map[string]bool{"shot####.png": true, "%04d.png": false, "shot.####.png": false} {
+		for _, first := range []int{-3, 0} {
+			dir := t.TempDir()
+			target, err := newTarget(filepath.Join(dir, name), "in.mkv", &WriterOptions{Number: func(k int) int { return first + k }})
+			if err == nil {
+				target.discard()
+			}
+			if want := refused && first < 0; (fault.KindOf(err) == fault.Usage) != want || (err != nil) != want || len(namesIn(t, dir)) > 0 {
+				t.Errorf("%s from %d: %v", name, first, err)
+			}
+		}
+	}
+}
+
 func TestTargets(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.mkv")

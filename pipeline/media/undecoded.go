@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 
@@ -13,8 +14,9 @@ import (
 // undecoded is what a video's packets hold and FFmpeg's decoders leave out, as far as the first packet
 // tells.
 type undecoded struct {
-	lost []string // names for messages
-	half bool     // the samples are half floats, which FFmpeg before 6.0 makes floats
+	lost    []string // names for messages
+	half    bool     // the samples are half floats, which FFmpeg before 6.0 makes floats
+	refused error    // why the video is not read, because FFmpeg decodes it to something else; nil if it is read
 	// The packet was coded without losses in a codec that may have some.
 	lossless bool
 }
@@ -25,6 +27,9 @@ func inspect(codec astiav.CodecID, header, packet []byte) undecoded {
 	case astiav.CodecIDExr:
 		return inspectEXR(packet)
 	case astiav.CodecIDTiff:
+		if _, tiled := tiffTag(packet, tiffTileWidth); tiled { // FFmpeg decodes black
+			return undecoded{refused: errors.New("TIFF in tiles is not supported; write it in strips")}
+		}
 		if kind, ok := tiffTag(packet, tiffExtraSamples); ok && kind == tiffPremultiplied {
 			return undecoded{lost: []string{"that alpha of TIFF is premultiplied"}}
 		}

@@ -1,16 +1,19 @@
 package restore
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/big"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"retime/frame"
+	"retime/internal/cliptest"
 	"retime/pipeline/media"
 	"retime/testdata/scene"
 )
@@ -47,6 +50,40 @@ func TestRegion(t *testing.T) {
 	}
 	if db := 10 * math.Log10(255*255*float64(n)/sum); db < 25 {
 		t.Errorf("the region is %.1f dB off", db)
+	}
+}
+
+// A picture of DPX of which a part is replaced keeps its own header, and the rest of its samples.
+func TestRegionOfDPX(t *testing.T) {
+	const width, height, header = 96, 64, 1664 // of FFmpeg's
+	pattern := writeSequence(t, "dpx", "rgb24")
+	for n := 37; n < 49; n++ {
+		name := fmt.Sprintf(pattern, n)
+		file, err := os.ReadFile(name)
+		cliptest.Must(t, err)
+		copy(file[36:], filepath.Base(name)) // which a header states
+		file[801] = 3                        // transfer: logarithmic
+		cliptest.Must(t, os.WriteFile(name, file, 0o600))
+	}
+	o := options(t, pattern)
+	o.Convert.Output.File, o.Convert.Output.VideoCodec, o.Convert.Input.Rate = filepath.Join(t.TempDir(), "f%04d.dpx"), "", big.NewRat(24, 1)
+	f, err := ParseRegion("30,20,25,15@4")
+	cliptest.Must(t, err)
+	o.Damage = []Finding{f}
+	mustRun(t, o)
+	for n := 37; n < 49; n++ {
+		was, err := os.ReadFile(fmt.Sprintf(pattern, n))
+		cliptest.Must(t, err)
+		got, err := os.ReadFile(fmt.Sprintf(o.Convert.Output.File, n))
+		cliptest.Must(t, err)
+		const begin = header + 3*width*(20-seam) // of the rows that may change
+		const end = header + 3*width*(35+seam)
+		switch same := len(got) == len(was) && bytes.Equal(got[:begin], was[:begin]) && bytes.Equal(got[end:], was[end:]); {
+		case !same:
+			t.Errorf("picture %d has another header, or other samples outside the region", n)
+		case bytes.Equal(got[begin:end], was[begin:end]) != (n != 41):
+			t.Errorf("picture %d: the region is as it was, or should be", n)
+		}
 	}
 }
 

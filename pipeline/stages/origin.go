@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"sync"
+
 	"retime/frame"
 	"retime/pipeline/decision"
 	"retime/warp"
@@ -15,6 +17,32 @@ type Origin struct {
 	Beyond   warp.Phase // how far it lies beyond the first, away from the second, in their distances; 0 for between
 	Shown    int64      // the picture that it is; -1 if it was made, or a part of it
 	Replaced *Replaced  // nil for none
+}
+
+// NearerSecond reports whether the second of the pictures is the nearer one, or as near.
+func (o *Origin) NearerSecond() bool { return o.Phase >= warp.PhaseOne/2 }
+
+// Waiting holds what is known of frames until an encoder has made their pictures, in the same order. Put and Take may be
+// called from two goroutines.
+type Waiting[T any] struct {
+	mu   sync.Mutex
+	list []T
+}
+
+// Put adds what is known of the next frame.
+func (w *Waiting[T]) Put(v T) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list = append(w.list, v)
+}
+
+// Take removes and returns what is known of the frame that was put first.
+func (w *Waiting[T]) Take() T {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v := w.list[0]
+	w.list = w.list[1:]
+	return v
 }
 
 // Replaced is a picture of the source in whose place a frame stands.

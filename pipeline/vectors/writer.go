@@ -71,6 +71,9 @@ func NewWriter(o Options) (*Writer, error) {
 	if o.Format != (Format{}) && !isEXR {
 		return nil, fault.New(fault.Usage, "flow %q: files of .flo have one format; name .exr to choose", o.File)
 	}
+	if err := p.CheckFirst(o.First); err != nil && isEXR { // .flo counts from 0
+		return nil, fault.New(fault.Usage, "flow %q: %w", o.File, err)
+	}
 	if err := os.MkdirAll(p.Dir, 0o777); err != nil {
 		return nil, fault.New(fault.CannotWrite, "flow %q: %w", o.File, err)
 	}

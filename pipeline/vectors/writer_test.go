@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"retime/flow"
+	"retime/pipeline/fault"
 	"retime/pipeline/stages"
 	"retime/warp"
 )
@@ -90,6 +91,15 @@ func TestEXRNumbers(t *testing.T) {
 	for _, name := range []string{"1001.exr", "1004.exr", "1009.exr", "1010.exr"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Numbers below 0 are refused if the files would not be read with them; those of .flo count from 0.
+func TestFilesBelowZero(t *testing.T) {
+	for name, refused := range map[string]bool{"shot####.exr": true, "shot.####.exr": false, "shot####.flo": false} {
+		if _, err := NewWriter(Options{File: filepath.Join(t.TempDir(), name), First: -1}); (err != nil) != refused || refused && fault.KindOf(err) != fault.Usage {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

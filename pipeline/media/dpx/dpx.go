@@ -28,12 +28,13 @@ const (
 	whole        = 2048 // the length of a header with all parts but the user's
 )
 
-// header is a file with its byte order; nil if it is none of one element.
+// header is a file with its byte order.
 type header struct {
 	file  []byte
 	order binary.ByteOrder
 }
 
+// parse returns the header of a file; ok is false if that is no DPX of one element with all that describes the image.
 func parse(file []byte) (h header, ok bool) {
 	if len(file) < image {
 		return h, false

@@ -28,9 +28,8 @@ type Part struct {
 	Planes  []Plane // in the file's order
 	// Cryptomatte are the layers whose channels hold ids, as Cryptomatte's attributes name them.
 	Cryptomatte []string
-	// Rare is set if the samples are compressed in a way that few decoders read, such as DWA.
-	Rare   bool
-	aspect float32 // of a pixel
+	afterB44A   bool    // compressed by DWA, or in a later way, which few decoders read
+	aspect      float32 // of a pixel
 }
 
 // Plane is a channel of a part, and its samples line by line. Bits holds them from Decode on: those of a
@@ -116,7 +115,7 @@ func partOf(attributes []attribute) (p Part, err error) {
 		case "displayWindow":
 			p.Display = window(a.value)
 		case "compression":
-			p.Rare = len(a.value) == 1 && a.value[0] > b44a
+			p.afterB44A = len(a.value) == 1 && a.value[0] > b44a
 		case "pixelAspectRatio":
 			if len(a.value) == 4 {
 				p.aspect = math.Float32frombits(binary.LittleEndian.Uint32(a.value))
@@ -238,8 +237,8 @@ func (p *Part) decode(file []byte, i, threads int) error {
 	return nil
 }
 
-// Seen returns an error if the first of a file's parts has no colour, nor brightness, that decoders show.
-func Seen(parts []Part) error {
+// CheckColour returns an error if the first of a file's parts has no colour, nor brightness, that decoders show.
+func CheckColour(parts []Part) error {
 	p := &parts[0]
 	var names []string
 	for _, c := range p.Planes {
@@ -257,8 +256,8 @@ func Seen(parts []Part) error {
 	return nil
 }
 
-// seen returns a type that holds the samples of colour and alpha; mixed is set if some are halves and some floats.
-func (p *Part) seen() (kind Type, mixed bool) {
+// colourType returns a type that holds the samples of colour and alpha; mixed is set if some are halves and some floats.
+func (p *Part) colourType() (kind Type, mixed bool) {
 	types := map[Type]bool{}
 	for _, c := range p.Planes {
 		if slices.Contains(Colour, c.Name) {
@@ -271,17 +270,17 @@ func (p *Part) seen() (kind Type, mixed bool) {
 	return kind, types[Half] && types[Float]
 }
 
-// Undone returns a file with the colour and alpha of a file's first part in a form that every decoder reads, if it is
+// Decodable returns a file with the colour and alpha of a file's first part in a form that every decoder reads, if it is
 // compressed in a way that few do, such as DWA, or has halves and floats, and the file itself otherwise. Further threads share
 // in the work; 0 for none.
-func Undone(file []byte, threads int) ([]byte, error) {
+func Decodable(file []byte, threads int) ([]byte, error) {
 	parts, err := Parts(file)
 	if err != nil {
 		return nil, err
 	}
 	p := &parts[0]
-	kind, mixed := p.seen()
-	if !p.Rare && !mixed {
+	kind, mixed := p.colourType()
+	if !p.afterB44A && !mixed {
 		return file, nil
 	}
 	if err := Supported(parts[:1]); err != nil {

@@ -22,6 +22,7 @@ type Pattern struct {
 	first, last   int            // the numbers of the files
 	match         *regexp.Regexp // matches base names; group 1 is the number
 	ranged        bool
+	signed        bool // a sign before a number counts
 }
 
 var (
@@ -75,9 +76,10 @@ func Parse(name string) (p Pattern, ok bool) {
 		return Pattern{}, false
 	}
 	p.before, p.after = base[:at[0]], base[at[1]:]
-	sign := "-?"
-	if before, _ := utf8.DecodeLastRuneInString(p.before); unicode.IsLetter(before) || unicode.IsDigit(before) {
-		sign = ""
+	before, _ := utf8.DecodeLastRuneInString(p.before)
+	sign := ""
+	if p.signed = !unicode.IsLetter(before) && !unicode.IsDigit(before); p.signed {
+		sign = "-?"
 	}
 	p.match = regexp.MustCompile("^" + regexp.QuoteMeta(p.before) + "(" + sign + "[0-9]+)" + regexp.QuoteMeta(p.after) + "$")
 	return p, true
@@ -129,6 +131,15 @@ func HasView(name string) bool { return still.MatchString(name) && view.MatchStr
 
 // Range returns the numbers that the pattern begins and ends with; ok is false if it states none.
 func (p Pattern) Range() (first, last int, ok bool) { return p.first, p.last, p.ranged }
+
+// CheckFirst returns an error if files with numbers from n on would not be read as such: after a letter or a digit, a sign
+// counts for nothing.
+func (p Pattern) CheckFirst(n int) error {
+	if n >= 0 || p.signed {
+		return nil
+	}
+	return fmt.Errorf("it begins with number %d, and - is no sign after a letter or a digit; put a dot before the number", n)
+}
 
 // Base returns the last part of the name of the file with number n.
 func (p Pattern) Base(n int) string { return fmt.Sprintf("%s%0*d%s", p.before, p.width, n, p.after) }

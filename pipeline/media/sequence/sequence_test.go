@@ -32,6 +32,18 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
+// The name of a file gives back its number, below 0 unless a letter or a digit comes before the sign.
+func TestBelowZero(t *testing.T) {
+	for name, signed := range map[string]bool{"####.exr": true, "p.#.exr": true, "p-%04d.exr": true, "p_$F4.exr": true, "p####.exr": false, "p2@@.exr": false, "é%d.png": false} {
+		p, _ := Parse(name)
+		for n := -12345; n <= 12345; n += 823 {
+			if got, ok := p.Number(p.Base(n)); (ok && got == n) != (n >= 0 || signed) || (p.CheckFirst(n) == nil) != (ok && got == n) {
+				t.Errorf("%s: %d is %s, which is %d, %v", name, n, p.Base(n), got, ok)
+			}
+		}
+	}
+}
+
 // A file belongs to a pattern if the pattern gives its name, and a range leaves others out.
 func TestNumbers(t *testing.T) {
 	dir := t.TempDir()

@@ -57,14 +57,14 @@ func (o *Settled) open(ctx context.Context, packets bool) (*Clip, error) {
 // plan plans the conversion of the source.
 func (c *Clip) plan() (err error) {
 	v := c.Source.Video()
-	if err := c.Options.Input.CheckFields(v); err != nil {
+	if err := c.Options.Input.Deinterlace.CheckFields(c.Options.Input.File, v); err != nil {
 		return err
 	}
 	if t := &c.Options.Timing; v.Grid != nil && !t.KeepTimestamps && t.To != nil {
 		t.To = c.Options.clock(v).Place(t.To)
 	}
 	c.Options.Timing.From = c.Options.begin(v)
-	if c.varies = c.Options.variation(c.Source, c.Options.Input.FieldMode()); c.varies != nil {
+	if c.varies = c.Options.variation(c.Source, c.Options.Input.Deinterlace.FieldMode()); c.varies != nil {
 		c.Plan, err = c.varies.plan(&c.Options, v)
 	} else {
 		c.Plan, err = c.Options.Plan(v)
@@ -165,7 +165,7 @@ func (c *Clip) readerOptions() media.ReaderOptions {
 	o := &c.Options
 	r := media.ReaderOptions{
 		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, Threads: o.Compute.Threads, From: media.Start{At: o.Timing.From}, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
-		Deinterlace: o.Input.FieldMode(), ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.files,
+		Deinterlace: o.Input.Deinterlace.FieldMode(), ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.files,
 	}
 	p := o.SynthParams()
 	r.Hardware = media.Hardware{
@@ -176,24 +176,4 @@ func (c *Clip) readerOptions() media.ReaderOptions {
 		r.Measured = c.Source.Measured()
 	}
 	return r
-}
-
-// FieldMode returns how interlaced pictures become progressive.
-func (in *Input) FieldMode() media.FieldMode {
-	if in.Deinterlace == IgnoreFields {
-		return media.KeepFields
-	}
-	return media.FieldMode(in.Deinterlace)
-}
-
-// CheckFields refuses interlaced input if Deinterlace does not say what becomes of it: the error is a fault.Usage error.
-func (in *Input) CheckFields(v media.Video) error {
-	switch {
-	case !v.Interlaced || in.Deinterlace != RefuseFields:
-		return nil
-	case v.SingleFields():
-		return fault.New(fault.Usage, "input %q is interlaced HEVC, of which FFmpeg makes a picture for each field: Input.Deinterlace off takes these pictures as they are", in.File)
-	}
-	return fault.New(fault.Usage, "input %q is interlaced, and fields of different times in one picture cannot move as one: "+
-		"Input.Deinterlace makes a picture of each field, Input.Deinterlace telecine finds film's frames in 3:2 pulldown, Input.Deinterlace off takes pictures as they are", in.File)
 }

@@ -39,14 +39,13 @@ func (c *clip) holds(i int) bool { return i%c.o.Every == c.o.Every-1 }
 
 // scan reads the part once, for its timestamps and its shots.
 func scan(ctx context.Context, o *Options) (*clip, error) {
-	in := pipeline.Input{File: o.Input, Deinterlace: o.Deinterlace}
-	reader, err := open(ctx, o, in.Deinterlace == pipeline.RefuseFields)
+	reader, err := open(ctx, o, o.Deinterlace == pipeline.RefuseFields)
 	if err != nil {
 		return nil, err
 	}
 	defer reader.Close()
 	c := &clip{o: o, source: reader.Video()}
-	if err := in.CheckFields(c.source); err != nil {
+	if err := o.Deinterlace.CheckFields(o.Input, c.source); err != nil {
 		return nil, err
 	}
 	shot := 0
@@ -92,10 +91,9 @@ func scan(ctx context.Context, o *Options) (*clip, error) {
 
 // open opens the input. If probe is set, the reader warns of pictures that look interlaced but are not marked so.
 func open(ctx context.Context, o *Options, probe bool) (*media.Reader, error) {
-	in := pipeline.Input{Deinterlace: o.Deinterlace}
 	return media.Open(ctx, o.Input, media.ReaderOptions{
 		Format: o.InputFormat, Rate: o.InputRate, Threads: o.Threads, From: media.Start{At: o.From, Onward: true}, To: o.To, Log: o.Log,
-		Deinterlace: in.FieldMode(), ProbeFields: probe,
+		Deinterlace: o.Deinterlace.FieldMode(), ProbeFields: probe,
 	})
 }
 

@@ -15,28 +15,21 @@ import (
 
 // decoder decodes the packets of a demuxer's video to pictures.
 type decoder struct {
-	demuxer *demuxer
-	options *ReaderOptions
-	context *astiav.CodecContext
-	clock   pictureClock
-	fields  FieldMarks
-	fetch   fetcher     // brings pictures to main memory
-	backlog *backlog    // nil if the processor cannot take over from a device
-	again   packetQueue // packets for the processor that the device has had
-	skip    *skipping   // nil if the next picture is new
-	failed  error       // why no further picture can come
-	ahead   *fetched    // the second picture, if first has decoded it
-	drained
+	demuxer  *demuxer
+	options  *ReaderOptions
+	context  *astiav.CodecContext
+	clock    pictureClock
+	fields   FieldMarks
+	fetch    fetcher  // brings pictures to main memory
+	failed   error    // why no further picture can come
+	ahead    *fetched // the second picture, if first has decoded it
+	draining bool     // no packets are left in the input
+	ended    bool     // no pictures are left
+	takeover
 
 	undecoded undecoded
 	inspected bool // undecoded is known
 	damageCount
-}
-
-// drained says how far a decoder has come to its end.
-type drained struct {
-	draining bool // no packets are left in the input
-	ended    bool // no pictures are left
 }
 
 // damageCount counts the damage of a decoder's pictures.

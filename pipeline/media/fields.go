@@ -69,6 +69,11 @@ func (m FieldMarks) Correct(f *astiav.Frame) {
 	}
 }
 
+// SingleFieldsError returns the fault.Usage error that refuses an input whose frames are single fields, by its name.
+func SingleFieldsError(input string) error {
+	return fault.New(fault.Usage, "input %q is interlaced HEVC, of which FFmpeg makes a picture for each field: Input.Deinterlace off takes these pictures as they are", input)
+}
+
 // fieldFilter makes progressive pictures of a reader's interlaced ones.
 type fieldFilter struct {
 	next   func() (*frame.Frame, error)
@@ -82,9 +87,6 @@ type fieldFilter struct {
 
 // newFieldFilter returns the filter for a mode and updates v for the filter's pictures.
 func newFieldFilter(how FieldMode, v *Video, threads int, next func() (*frame.Frame, error)) (*fieldFilter, error) {
-	if v.SingleFields() {
-		return nil, fault.New(fault.Usage, "%s: FFmpeg makes a picture for each field of interlaced HEVC; Input.Deinterlace off takes these pictures as they are", fault.Words("Input.Deinterlace "+how))
-	}
 	var graph string
 	rate := big.NewRat(1, 1)
 	switch how {

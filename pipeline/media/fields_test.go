@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/big"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,6 +164,14 @@ func TestMarksOfContainers(t *testing.T) {
 		{"HuffYUV, bottom first", "a.mov", "ffvhuff", "bb", "bff", nil, false, true},
 		{"progressive HuffYUV", "a.mkv", "huffyuv", "progressive", "prog", nil, false, false},
 		{"JPEG 2000", "a.mkv", "jpeg2000", "tt", "tff", nil, true, true},
+		{"JPEG 2000 in MXF", "a.mxf", "jpeg2000", "tt", "tff", nil, true, true},
+		{"MagicYUV", "a.mkv", "magicyuv", "bb", "bff", nil, false, true},
+		{"Ut Video", "a.mkv", "utvideo", "tt", "tff", nil, true, true},
+		{"CineForm", "a.mov", "cfhd", "tt", "tff", nil, true, true},
+		{"CineForm, bottom first", "a.mkv", "cfhd", "bb", "bff", nil, false, true},
+		{"progressive CineForm", "a.mov", "cfhd", "progressive", "prog", nil, false, false},
+		{"v410", "a.mov", "v410", "bb", "bff", nil, false, true},
+		{"uncompressed", "a.mov", "rawvideo", "tt", "tff", []string{"-pix_fmt", "uyvy422"}, true, true},
 		{"FFV1 before version 3", "a.mkv", "ffv1", "bb", "bff", []string{"-level", "1"}, false, true},
 		{"progressive FFV1", "a.mkv", "ffv1", "tt", "prog", []string{"-level", "3"}, false, false},
 		{"progressive ProRes", "a.mov", "prores", "tt", "prog", nil, false, false},
@@ -173,6 +182,9 @@ func TestMarksOfContainers(t *testing.T) {
 			name := filepath.Join(t.TempDir(), c.file)
 			args := append([]string{"-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25,trim=end_frame=2"}, order(c.stated, c.marked)...)
 			ffmpeg(t, append(append(append(args, "-c:v", c.codec), c.args...), name)...)
+			if filepath.Ext(name) == ".mxf" {
+				separateFields(t, name)
+			}
 			r, err := media.Open(t.Context(), name, media.ReaderOptions{})
 			if err != nil {
 				t.Fatal(err)
@@ -187,5 +199,24 @@ func TestMarksOfContainers(t *testing.T) {
 				t.Errorf("top first %v, interlaced %v, the stream %v; want %v, %v", top, interlaced, r.Video().Interlaced, c.top, c.interlaced)
 			}
 		})
+	}
+}
+
+// separateFields makes an MXF file, which FFmpeg always writes as progressive, state that fields are apart and that the top one is
+// first: Frame Layout 1, and the lines of Video Line Map for 1080 lines (SMPTE ST 377-1).
+func separateFields(t *testing.T, name string) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := append([]byte{0x32, 0x0c, 0, 1, 0, 0x32, 0x0d, 0, 16, 0, 0, 0, 2, 0, 0, 0, 4}, make([]byte, 8)...)
+	is := append(slices.Clone(was[:len(was)-8]), 0, 0, 0, 21, 0, 0, 584>>8, 584&0xff)
+	is[4] = 1
+	if n := bytes.Count(b, was); n != 1 {
+		t.Fatalf("%d descriptors", n)
+	}
+	if err := os.WriteFile(name, bytes.Replace(b, was, is, 1), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

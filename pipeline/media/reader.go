@@ -178,6 +178,8 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 		return err
 	}
 	switch {
+	case opt.Deinterlace != KeepFields && r.video.SingleFields():
+		return SingleFieldsError(d.name)
 	case opt.Deinterlace != KeepFields:
 		r.fields, err = newFieldFilter(opt.Deinterlace, &r.video, opt.Threads, r.readDecoded)
 		r.source.Fields = av.Progressive

@@ -9,6 +9,13 @@ import (
 	"retime/pipeline/media/av"
 )
 
+// takeover is what the processor takes over from a device that fails.
+type takeover struct {
+	backlog *backlog    // nil if the processor cannot take over
+	again   packetQueue // packets for the processor that the device has had
+	skip    *skipping   // nil if the next picture is new
+}
+
 // backlog holds the packets that the processor must decode again if the device fails: those from
 // the last key frame but one whose picture has come, or all of them so far.
 type backlog struct {

@@ -48,7 +48,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 		return nil, fault.New(fault.Usage, "Options.MissingFromNumbering: input %q is no image sequence, such as frames/%%05d.dpx", c.Input.File)
 	}
 	if s.video.SingleFields() {
-		if err := c.Input.CheckFields(s.video); err != nil {
+		if err := c.Input.Deinterlace.CheckFields(c.Input.File, s.video); err != nil {
 			return nil, err
 		}
 	}

@@ -105,7 +105,8 @@ func (s *smartCopy) readIndex(ctx context.Context) error {
 	if s.index, s.head, s.result.Cutoff, err = smartcopy.Index(r); err != nil {
 		return err
 	}
-	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, s.clip.Source.Video().Interlaced, s.bad, s.inserts()); err != nil {
+	video := s.clip.Source.Video()
+	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, &video, s.bad, s.inserts()); err != nil {
 		return fault.New(fault.Usage, "Options.SmartCopy: %w; leave it out to encode all frames", err)
 	}
 	s.count()

@@ -128,6 +128,45 @@ func TestSmartCopyOfFields(t *testing.T) {
 	}
 }
 
+// A packet that does not decode is replaced, and the others are copied.
+func TestSmartCopyOfFieldsReplacesBrokenPackets(t *testing.T) {
+	for _, c := range []struct {
+		name, format string
+		args         []string
+	}{
+		{"FFV1", "yuv422p", []string{"-c:v", "ffv1", "-level", "3", "-g", "1", "-slicecrc", "1"}},
+		{"H.264 of whole frames", "yuv420p", []string{"-c:v", "libx264", "-g", "3", "-bf", "0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			whole := wovenFilm(t, "tff", "96x64", pal, c.format, "a.mkv", c.args...)
+			place := strings.Fields(output(t, "ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pos,size", "-of", "csv=p=0:s=\\ ", whole))
+			var size, pos int
+			if _, err := fmt.Sscan(place[2*5]+" "+place[2*5+1], &size, &pos); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const head = 16 // the block's, at most
+			clear(b[pos+head : pos+size])
+			input := filepath.Join(t.TempDir(), "broken.mkv")
+			if err := os.WriteFile(input, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			o := options(t, input)
+			o.Detect, o.SmartCopy = true, true
+			o.Convert.Output = pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv")}
+			report := mustRun(t, o)
+			if r := report.Conversion; r.Sources != 11 || r.Frames != 12 || r.Encoded != 1 || r.Copied != 11 {
+				t.Errorf("%d frames read, %d written; %d packets copied, %d encoded", r.Sources, r.Frames, r.Copied, r.Encoded)
+			}
+			checkCopied(t, whole, o.Convert.Output.File, int(report.Conversion.Copied))
+		})
+	}
+}
+
 // Frames are put in between the copied ones as fields.
 func TestSmartCopyInsertsFields(t *testing.T) {
 	whole := wovenFilm(t, "bff", "96x64", pal, "yuv422p10le", "a.mkv", "-c:v", "ffv1", "-g", "1")

@@ -63,19 +63,21 @@ func (s *Splicer) newMarks() *marks {
 
 func (m *marks) open() error {
 	codec := astiav.FindDecoder(m.parameters.CodecID())
-	m.decoder, m.packet, m.frame = astiav.AllocCodecContext(codec), astiav.AllocPacket(), astiav.AllocFrame()
-	m.fields = media.NewFieldMarks(m.parameters)
-	err := m.parameters.ToCodecContext(m.decoder)
+	decoder := astiav.AllocCodecContext(codec)
+	err := m.parameters.ToCodecContext(decoder)
 	if err == nil && len(m.header) > 0 {
-		err = m.decoder.SetExtraData(m.header)
+		err = decoder.SetExtraData(m.header)
 	}
 	if err == nil {
-		m.decoder.SetThreadCount(1)
-		err = m.decoder.Open(codec, nil)
+		decoder.SetThreadCount(1)
+		err = decoder.Open(codec, nil)
 	}
 	if err != nil {
+		decoder.Free()
 		return unsuited(err)
 	}
+	m.fields = media.NewFieldMarks(m.parameters)
+	m.decoder, m.packet, m.frame = decoder, astiav.AllocPacket(), astiav.AllocFrame()
 	return nil
 }
 

@@ -26,7 +26,7 @@ const (
 	holdLeast  = 128 // pixels of the picture that show a drawing moving, at least
 	holdClose  = 16  // pixels of the picture up to twice as far apart belong to one drawing
 	holdReach  = 8   // how far around a drawing it is made again, in pixels of the picture
-	holdShare  = 2   // how many of them there are for each that moves throughout
+	holdShare  = 2   // pixels that are held for each that moves throughout, at least
 	holdStep   = 4   // of the way of a drawing, in pixels of the guides
 )
 
@@ -111,9 +111,10 @@ func (h *Hold) Regions(workers frame.Workers, f FlowPair) frame.Image[uint8] {
 				continue
 			}
 			v := f.Forward.Row(y)[x]
-			steps := max(v.X, -v.X, v.Y, -v.Y)/(holdStep*flow.One) + 1
+			steps := int64(max(v.X, -v.X, v.Y, -v.Y)/(holdStep*flow.One) + 1)
 			for i := range steps + 1 {
-				px, py := int32(x)<<positionBits+v.X*i/steps, int32(y)<<positionBits+v.Y*i/steps
+				px := int32(x)<<positionBits + int32(int64(v.X)*i/steps)
+				py := int32(y)<<positionBits + int32(int64(v.Y)*i/steps)
 				ways.Row(nearestPixel(py, a.Height))[nearestPixel(px, a.Width)] = 255
 			}
 		}

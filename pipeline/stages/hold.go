@@ -109,7 +109,7 @@ func (r *run) moveHolds(from <-chan *Picture) stage[*Picture] {
 func (h *holds) moved(i int) (*Picture, error) {
 	p := h.window[i].Picture
 	again := *p
-	again.Frame = nil
+	again.Frame, again.Remade = nil, nil
 	for first := max(i-mostHeld+1, 0); first < i; first++ {
 		for n := i - first + 1; n <= mostHeld; n++ {
 			if err := h.move(&again, first, n, i); err != nil {
@@ -123,7 +123,7 @@ func (h *holds) moved(i int) (*Picture, error) {
 	if again.Frame == nil {
 		return p.Retain(), nil
 	}
-	again.Guide, again.Moved, again.Remade = h.guide(again.Frame), 0, true
+	again.Guide, again.Moved = h.guide(again.Frame), 0
 	return &again, nil
 }
 
@@ -148,10 +148,20 @@ func (h *holds) move(again *Picture, first, n, i int) error {
 		return err
 	}
 	defer f.Release()
-	made, err := h.make(f, in, d.phase(p.At))
-	if err != nil || h.params.Fallback.method(confidence(made, d.found.change)) != decision.Interpolated {
+	phase := d.phase(p.At)
+	made, err := h.make(f, in, phase)
+	if err != nil {
 		return err
 	}
+	m := &remade{between: [2]int64{d.A.Number, d.B.Number}, phase: phase, made: made, change: d.found.change}
+	if h.params.Fallback.method(m.confidence()) != decision.Interpolated {
+		return nil
+	}
+	if h.params.Hooks.Rate {
+		_, errors := h.assessor.assess(in, phase, f, true)
+		m.worst = worst(within(errors, regions), f, h.scale.Level)
+	}
+	again.Remade = again.Remade.lower(m)
 	if again.Frame == nil {
 		if again.Frame, err = h.sink.NewFrame(p.Frame); err != nil {
 			return err
@@ -162,6 +172,19 @@ func (h *holds) move(again *Picture, first, n, i int) error {
 	}
 	warp.MaskedBlend(h.params.Workers, again.Frame, f, f, 0, warp.Inverted(regions), h.scale.Level)
 	return nil
+}
+
+// within leaves no error where regions are 0.
+func within(errors frame.Image[uint32], regions frame.Image[uint8]) frame.Image[uint32] {
+	for y := range errors.Height {
+		row := errors.Row(y)
+		for x, v := range regions.Row(y) {
+			if v == 0 {
+				row[x] = 0
+			}
+		}
+	}
+	return errors
 }
 
 // make fills f with the frame of an interval at a phase.

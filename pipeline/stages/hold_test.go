@@ -68,6 +68,8 @@ func TestHolds(t *testing.T) {
 			source, _, _ := readAll(t, clip)
 			o := lossless(t, clip)
 			o.Input.Tune, o.Synthesis.Duplicates = c.tune, c.how
+			var records []pipeline.Record
+			o.Hooks.Rate, o.Hooks.Record = true, func(r pipeline.Record) { records = append(records, r) }
 			report := mustRun(t, o)
 			got, _, _ := readAll(t, o.Output.File)
 			evenly := sprite(on(1))
@@ -77,9 +79,15 @@ func TestHolds(t *testing.T) {
 					if !bytes.Equal(f, source[k]) {
 						t.Errorf("frame %d has changed", k)
 					}
+					if r := records[k]; r.Method != pipeline.FromSource || r.Confidence != 1 || len(r.Sources) != 1 || r.Worst != nil {
+						t.Errorf("frame %d, which was shot: %+v", k, r)
+					}
 					continue
 				}
 				made++
+				if !tellsOfHold(records[k]) {
+					t.Errorf("frame %d, which was made: %+v", k, records[k])
+				}
 				truth, _, _ := evenly(k)
 				x, y := spriteAt(float64(k))
 				around := box{int(x) - 28, int(y) - 28, int(x) + 28, int(y) + 28}
@@ -97,6 +105,19 @@ func TestHolds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// tellsOfHold reports whether a frame is described as made between two drawings, and its worst place lies at the sprite.
+func tellsOfHold(r pipeline.Record) bool {
+	k := int(r.Frame)
+	if r.Method != pipeline.Interpolated || r.Confidence <= 0 || r.Confidence >= 1 || r.Error == 0 || r.Worst == nil || len(r.Sources) != 2 {
+		return false
+	}
+	first, next := float64(r.Sources[0]), float64(r.Sources[1])
+	x, y := spriteAt(float64(k))
+	b := r.Worst.Box
+	near := math.Abs(float64(b[0]+b[2]/2)-x) < 44 && math.Abs(float64(b[1]+b[3]/2)-y) < 44
+	return near && first < float64(k) && float64(k) < next && math.Abs(first+r.Phase*(next-first)-float64(k)) < 1e-3
 }
 
 // Neither threads, nor other frames' ways, nor where the work begins matter to drawings that are held.

@@ -101,8 +101,8 @@ func (r *run) end() int64 {
 // different pictures for repeats need more, and those that retime repeats in parts of pictures more still.
 func dividedAhead(runs []*run) int {
 	switch {
-	case slices.ContainsFunc(runs, (*run).retimesHolds):
-		return (4 + holdsAfter) * (maxRepeats + 1)
+	case slices.ContainsFunc(runs, (*run).retimesDrawings):
+		return (4 + drawingsAfter) * (maxRepeats + 1)
 	case runs[0].params.DropRepeats:
 		return 4 * (maxRepeats + 1)
 	}

@@ -110,20 +110,16 @@ type remade struct {
 
 func (m *remade) confidence() float64 { return confidence(m.made, m.change) }
 
-// lower returns what tells of a picture of which other parts, too, were made again: that of less confidence, with
-// the worst place of both. m may be nil.
-func (m *remade) lower(other *remade) *remade {
-	if m == nil {
-		return other
-	}
-	low, place := *m, other.worst
+// lower returns what tells of a picture of which both were made again: that of less confidence, with the worst
+// place of both.
+func (m remade) lower(other remade) remade {
 	if other.confidence() < m.confidence() {
-		low, place = *other, m.worst
+		m, other = other, m
 	}
-	if place != nil && place.Score < low.worst.Score {
-		low.worst = place
+	if other.worst != nil && other.worst.Score < m.worst.Score {
+		m.worst = other.worst
 	}
-	return &low
+	return m
 }
 
 // tell has r tell of the picture.

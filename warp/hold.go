@@ -26,7 +26,7 @@ const (
 	holdLeast  = 128 // pixels of the picture that show a drawing moving, at least
 	holdClose  = 16  // pixels of the picture up to twice as far apart belong to one drawing
 	holdReach  = 8   // how far around a drawing it is made again, in pixels of the picture
-	holdShare  = 2   // how many of them there are for each that moves throughout
+	holdShare  = 2   // pixels that are held for each that moves throughout, at least
 	holdStep   = 4   // of the way of a drawing, in pixels of the guides
 )
 
@@ -111,9 +111,10 @@ func (h *Hold) Regions(workers frame.Workers, f FlowPair) frame.Image[uint8] {
 				continue
 			}
 			v := f.Forward.Row(y)[x]
-			steps := max(v.X, -v.X, v.Y, -v.Y)/(holdStep*flow.One) + 1
+			steps := int64(max(v.X, -v.X, v.Y, -v.Y)/(holdStep*flow.One) + 1)
 			for i := range steps + 1 {
-				px, py := int32(x)<<positionBits+v.X*i/steps, int32(y)<<positionBits+v.Y*i/steps
+				px := int32(x)<<positionBits + int32(int64(v.X)*i/steps)
+				py := int32(y)<<positionBits + int32(int64(v.Y)*i/steps)
 				ways.Row(nearestPixel(py, a.Height))[nearestPixel(px, a.Width)] = 255
 			}
 		}
@@ -158,7 +159,7 @@ func (h *Hold) kind(f FlowPair, x, y int) (k uint8) {
 
 // keep clears ways that are no drawing's: one begins with the first picture, and little moves throughout there.
 func (h *Hold) keep(ways, kinds frame.Image[uint8]) {
-	eachRegion(ways, func(places []place) bool {
+	keepRegions(ways, func(places []place) bool {
 		steps, moves, begins := 0, 0, 0
 		for _, p := range places {
 			k := kinds.Row(p.y)[p.x]
@@ -176,34 +177,6 @@ func (h *Hold) keep(ways, kinds frame.Image[uint8]) {
 	})
 }
 
-// eachRegion calls keep for the regions of m that are 255, and clears those that it rejects.
-func eachRegion(m frame.Image[uint8], keep func(places []place) bool) {
-	var places []place
-	seen := frame.NewImage[bool](m.Width, m.Height)
-	for y := range m.Height {
-		for x, v := range m.Row(y) {
-			if v == 0 || seen.Row(y)[x] {
-				continue
-			}
-			seen.Row(y)[x] = true
-			places = append(places[:0], place{x, y})
-			for i := 0; i < len(places); i++ {
-				places[i].around(m, 1, func(x, y int) {
-					if s := &seen.Row(y)[x]; m.Row(y)[x] != 0 && !*s {
-						*s = true
-						places = append(places, place{x, y})
-					}
-				})
-			}
-			if !keep(places) {
-				for _, p := range places {
-					m.Row(p.y)[p.x] = 0
-				}
-			}
-		}
-	}
-}
-
 // Touching returns those regions of m that touch one of others, of which any may be empty; an empty image
 // for none.
 func Touching(m frame.Image[uint8], others ...frame.Image[uint8]) frame.Image[uint8] {
@@ -211,13 +184,10 @@ func Touching(m frame.Image[uint8], others ...frame.Image[uint8]) frame.Image[ui
 	for y := range m.Height {
 		copy(kept.Row(y), m.Row(y))
 	}
-	any := false
-	eachRegion(kept, func(places []place) bool {
-		touches := slices.ContainsFunc(others, func(o frame.Image[uint8]) bool {
+	any := keepRegions(kept, func(places []place) bool {
+		return slices.ContainsFunc(others, func(o frame.Image[uint8]) bool {
 			return o.Width > 0 && slices.ContainsFunc(places, func(p place) bool { return o.Row(p.y)[p.x] != 0 })
 		})
-		any = any || touches
-		return touches
 	})
 	if !any {
 		return frame.Image[uint8]{}

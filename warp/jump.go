@@ -177,73 +177,37 @@ type spot struct {
 	count, bold   int // pixels that change, and those of them that change much
 }
 
-// place is a pixel.
-type place struct{ x, y int }
-
-// around calls visit for the pixels of a square around p that lie in a picture.
-func (p place) around(m frame.Image[uint8], radius int, visit func(x, y int)) {
-	for y := max(p.y-radius, 0); y < min(p.y+radius+1, m.Height); y++ {
-		for x := max(p.x-radius, 0); x < min(p.x+radius+1, m.Width); x++ {
-			visit(x, y)
-		}
-	}
-}
-
-// seenSpot is what keepJumps makes of the pixels of spots, which are 255.
-const seenSpot = 1
-
 // keepJumps clears the spots that do not jump, and reports whether any is left. marks say what is
 // known of pixels that change by so much.
 func keepJumps(spots, marks, changes frame.Image[uint8]) (any bool) {
-	var s spot
-	var cleared []place
 	rims := frame.NewImage[uint32](spots.Width, spots.Height) // number of the spot that counted a pixel last
 	number := uint32(0)
-	for y := range spots.Height {
-		for x, v := range spots.Row(y) {
-			if v != 255 {
-				continue
-			}
-			number++
-			s.fill(place{x, y}, spots, marks, changes)
-			bold, free := s.bold*jumpBolds >= s.count, s.free*jumpShare > s.changed
-			if bold && free && len(s.places)*jumpArea <= len(spots.Pix) && s.stands(spots, changes, rims, number) {
-				any = true
-			} else {
-				cleared = append(cleared, s.places...)
-			}
-		}
-	}
-	for _, p := range cleared {
-		spots.Row(p.y)[p.x] = 0
-	}
-	return any
+	return keepRegions(spots, func(places []place) bool {
+		number++
+		s := newSpot(places, marks, changes)
+		bold, free := s.bold*jumpBolds >= s.count, s.free*jumpShare > s.changed
+		return bold && free && len(places)*jumpArea <= len(spots.Pix) && s.stands(spots, changes, rims, number)
+	})
 }
 
-// fill sets s to the spot at p.
-func (s *spot) fill(p place, spots, marks, changes frame.Image[uint8]) {
-	*s = spot{places: append(s.places[:0], p)}
-	spots.Row(p.y)[p.x] = seenSpot
-	for i := 0; i < len(s.places); i++ {
-		p := s.places[i]
+func newSpot(places []place, marks, changes frame.Image[uint8]) *spot {
+	s := &spot{places: places}
+	for _, p := range places {
 		d := int(changes.Row(p.y)[p.x])
-		if m := marks.Row(p.y)[p.x]; m != 0 {
-			s.changed += d
-			s.count++
-			if m == jumpFree {
-				s.free += d
-			}
-			if d >= jumpBold {
-				s.bold++
-			}
+		m := marks.Row(p.y)[p.x]
+		if m == 0 {
+			continue
 		}
-		p.around(spots, 1, func(x, y int) {
-			if v := &spots.Row(y)[x]; *v == 255 {
-				*v = seenSpot
-				s.places = append(s.places, place{x, y})
-			}
-		})
+		s.changed += d
+		s.count++
+		if m == jumpFree {
+			s.free += d
+		}
+		if d >= jumpBold {
+			s.bold++
+		}
 	}
+	return s
 }
 
 // stands reports whether the rim of s stands still.

@@ -96,7 +96,7 @@ typedef struct retime_options {
 
 	int preset; /* RETIME_BALANCED, RETIME_FAST, RETIME_BEST */
 	int mode;   /* RETIME_PROJECT, RETIME_SPLAT, RETIME_BLEND, RETIME_NEAREST */
-	int tune;   /* RETIME_FOOTAGE, RETIME_ANIMATION; drop_repeats takes animation off twos, with this in parts of pictures, too */
+	int tune;   /* RETIME_FOOTAGE, RETIME_ANIMATION; drop_repeats takes animation off twos, with RETIME_ANIMATION also in parts of pictures */
 
 	double scene_threshold; /* score from which a scene begins, 0 to 1, above 1 for never; negative for the default */
 	double blend_below;     /* confidence below which a frame is cross-faded where doubtful; negative for the default */

@@ -119,7 +119,7 @@ func (o *ConvertOptions) flags() []flag {
 			"With --tune animation, retime is the default.", heading: methodHeading,
 			option: "Synthesis.Duplicates", role: roleMethod, verbs: conversions, values: []string{"keep", "retime"}, Value: word(&s.Duplicates)},
 		{name: "tune", arg: "WHAT", usage: "what the pictures are: animation, with repeats, hard edges and counters\n" +
-			"Repeated frames are retimed, but in restorations. Digits of counters and burnt-in time codes stay whole, and nothing is cross-faded: the nearer source frame shows such places (docs/method.md).", heading: methodHeading,
+			"Repeated frames are retimed, except in restorations. Digits of counters and burnt-in time codes stay whole, and nothing is cross-faded: the nearer source frame shows such places (docs/method.md).", heading: methodHeading,
 			option: "Input.Tune", role: roleMethod, verbs: conversions | restoreVerb, values: []string{"animation"}, Value: word(&in.Tune)},
 		{name: "scene-threshold", arg: "X", usage: "score that counts as a scene cut, 0 to 1; above 1 for none\n" +
 			"At a cut, retime shows the nearer source frame instead of making one.", heading: methodHeading,

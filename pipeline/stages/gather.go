@@ -98,10 +98,13 @@ func (r *run) end() int64 {
 
 // dividedAhead is how many pictures may wait for each of several runs. Two are enough for the run whose
 // frame is due to advance past the next interval, even if that comes in parts. Runs that take
-// different pictures for repeats need more.
-func dividedAhead(p *Params) int {
-	if p.DropRepeats {
-		return (4 + holdsAfter) * (maxRepeats + 1)
+// different pictures for repeats need more, and those that retime repeats in parts of pictures more still.
+func dividedAhead(runs []*run) int {
+	switch {
+	case slices.ContainsFunc(runs, (*run).retimesDrawings):
+		return (4 + drawingsAfter) * (maxRepeats + 1)
+	case runs[0].params.DropRepeats:
+		return 4 * (maxRepeats + 1)
 	}
 	return 2
 }
@@ -123,7 +126,7 @@ type divider struct {
 }
 
 func newDivider(runs []*run) *divider {
-	d := &divider{runs: runs, ahead: dividedAhead(&runs[0].params), lists: make([][]*Picture, len(runs))}
+	d := &divider{runs: runs, ahead: dividedAhead(runs), lists: make([][]*Picture, len(runs))}
 	d.change.L = &d.mu
 	for _, r := range runs {
 		d.mixed = d.mixed || r.pass != runs[0].pass

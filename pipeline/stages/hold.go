@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"sync"
 
 	"retime/frame"
 	"retime/pipeline/decision"
@@ -9,94 +10,112 @@ import (
 	"retime/warp"
 )
 
-// A drawing is held over up to mostHeld pictures, on threes. It counts if the drawing before or after it
-// is held, too: so much depends on holdsBefore pictures before and holdsAfter after each.
+// Up to mostShown pictures show a drawing, on threes. It counts if the drawing before or after it stays for some
+// pictures, too: so much depends on drawingsBefore pictures before and drawingsAfter after each.
 const (
-	mostHeld    = 3
-	holdsBefore = 2*mostHeld - 1 + 1 // the last one shows whether the first of those begins a drawing
-	holdsAfter  = 2*mostHeld - 1
+	mostShown      = 3
+	drawingsBefore = 2 * mostShown // the last one shows whether the first of the others begins a drawing
+	drawingsAfter  = 2*mostShown - 1
 )
 
-// holds remakes what repeats in parts of pictures, such as a character on twos over a pan on ones.
-type holds struct {
+// drawings remakes what repeats in parts of pictures, such as a character on twos over a pan on ones.
+type drawings struct {
 	*run
 	estimator *motion.Estimator
 	maker     *warp.Synthesizer
 	cuts      cuts
-	window    []*heldPicture
+	window    []*firstPicture
 }
 
-// heldPicture is a picture with the drawings that it may be the first to show.
-type heldPicture struct {
+// firstPicture is a picture with the drawings that it is the first to show.
+type firstPicture struct {
 	*Picture
-	drawings [mostHeld + 1]*drawing // by how many pictures show them; nil if they have not been looked for
+	likely [mostShown - 1]*drawing // shown by two pictures, by three...; nil if that is not likely
+	moves  []*move                 // of those that are held in a part of the picture
 }
 
 // drawing is what some pictures may show before it moves on to the next drawing.
 type drawing struct {
 	*Interval // from the first of them to the one with the next drawing
 	pictures  warp.Hold
-	likely    bool
-	regions   frame.Image[uint8]  // as warp.Hold finds them; empty for none
-	cadence   *frame.Image[uint8] // those of them that the drawing before or after is held in, too; nil if not known
+	regions   func() (frame.Image[uint8], error) // as warp.Hold finds them; empty for none
 }
 
-func (h *heldPicture) release() {
-	for _, d := range h.drawings {
+// move is the way of a drawing to the next one.
+type move struct {
+	*drawing
+	regions   frame.Image[uint8] // where it is held
+	elsewhere frame.Image[uint8] // regions, inverted
+	in        warp.Interval
+	prepared  *warp.Prepared
+}
+
+// moved is a frame in which a drawing is on its way.
+type moved struct {
+	*move
+	frame *frame.Frame
+	told  remade
+}
+
+func (p *firstPicture) release() {
+	for _, m := range p.moves {
+		m.prepared.Close()
+	}
+	for _, d := range p.likely {
 		if d != nil {
 			d.Release()
 		}
 	}
-	h.Release()
+	p.Release()
 }
 
-// retimesHolds reports whether repeats in parts of pictures are retimed. Mattes and files of flow tell of the
+// retimesDrawings reports whether repeats in parts of pictures are retimed. Mattes and files of flow tell of the
 // pictures as they are.
-func (r *run) retimesHolds() bool {
+func (r *run) retimesDrawings() bool {
 	_, files := r.params.Flow.Method.Files()
 	return r.params.Animation && r.params.DropRepeats && r.params.Mode.UsesFlow() && !files && r.params.Masks.Mattes == nil
 }
 
-// moveHolds passes pictures on. Where a drawing is held in parts of a picture, the picture is made again: the
+// moveDrawings passes pictures on. Where a drawing is held in parts of a picture, the picture is made again: the
 // drawing is on its way to the next one, as if it had been drawn for each picture.
-func (r *run) moveHolds(from <-chan *Picture) stage[*Picture] {
+func (r *run) moveDrawings(from <-chan *Picture) stage[*Picture] {
 	return func(ctx context.Context, emit func(*Picture) error) (err error) {
-		h := &holds{run: r, cuts: newCuts(&r.params)}
-		if h.estimator, err = r.params.Flow.Estimator(ctx); err != nil {
+		s := &drawings{run: r, cuts: newCuts(&r.params)}
+		if s.estimator, err = r.params.Flow.Estimator(ctx); err != nil {
 			return err
 		}
-		defer h.estimator.Close()
-		if h.maker, err = warp.NewSynthesizer(r.params.Params); err != nil {
+		defer s.estimator.Close()
+		if s.maker, err = warp.NewSynthesizer(r.params.Params); err != nil {
 			return err
 		}
-		defer h.maker.Close()
+		defer s.maker.Close()
 		defer func() {
-			for _, p := range h.window {
+			for _, p := range s.window {
 				p.release()
 			}
 		}()
 		next := 0 // in the window, to be passed on
 		pass := func() error {
-			p, err := h.moved(next)
+			p, err := s.remake(next)
 			if err != nil {
 				return err
 			}
-			if next++; next > holdsBefore {
-				h.window[0].release()
-				h.window = h.window[1:]
+			if next++; next > drawingsBefore {
+				s.window[0].release()
+				s.window = s.window[1:]
 				next--
 			}
 			return emit(p)
 		}
 		for p := range from {
-			h.window = append(h.window, &heldPicture{Picture: p})
-			if len(h.window)-next > holdsAfter {
+			s.push(p)
+			if len(s.window)-next > drawingsAfter {
 				if err := pass(); err != nil {
 					return err
 				}
 			}
 		}
-		for next < len(h.window) {
+		for next < len(s.window) {
 			if err := pass(); err != nil {
 				return err
 			}
@@ -105,148 +124,187 @@ func (r *run) moveHolds(from <-chan *Picture) stage[*Picture] {
 	}
 }
 
-// moved returns picture i of the window, made again if a drawing is held in a part of it.
-func (h *holds) moved(i int) (*Picture, error) {
-	p := h.window[i].Picture
-	again := *p
-	again.Frame = nil
-	for first := max(i-mostHeld+1, 0); first < i; first++ {
-		for n := i - first + 1; n <= mostHeld; n++ {
-			if err := h.move(&again, first, n, i); err != nil {
-				if again.Frame != nil {
-					again.Release()
-				}
-				return nil, err
-			}
-		}
+// push adds a picture to the window, and looks for the drawings that pictures before it may show.
+func (s *drawings) push(p *Picture) {
+	s.window = append(s.window, &firstPicture{Picture: p})
+	last := len(s.window) - 1
+	for n := 2; n <= min(mostShown, last); n++ {
+		s.window[last-n].likely[n-2] = s.look(last-n, n)
 	}
-	if again.Frame == nil {
-		return p.Retain(), nil
-	}
-	again.Guide, again.Moved, again.Remade = h.guide(again.Frame), 0, true
-	return &again, nil
 }
 
-// move has again, which is to replace picture i and may have no frame yet, show the drawing that n pictures from
-// first on show as on its way to the next one, if they do.
-func (h *holds) move(again *Picture, first, n, i int) error {
-	regions, err := h.cadence(first, n)
-	if err != nil || regions.Width == 0 {
-		return err
-	}
-	d, p := h.window[first].drawings[n], h.window[i]
-	seen := h.between(d.Interval)
-	if h.params.Mode == warp.Project {
-		seen.static = h.still
-	}
-	in, err := seen.Host()
-	if err != nil {
-		return err
-	}
-	f, err := h.sink.NewFrame(p.Frame)
-	if err != nil {
-		return err
-	}
-	defer f.Release()
-	made, err := h.make(f, in, d.phase(p.At))
-	if err != nil || h.params.Fallback.method(confidence(made, d.found.change)) != decision.Interpolated {
-		return err
-	}
-	if again.Frame == nil {
-		if again.Frame, err = h.sink.NewFrame(p.Frame); err != nil {
-			return err
-		}
-		frame.Copy(again.Frame, p.Frame)
-		to, like := again.Frame, p.Frame
-		to.Transfer, to.FullRange, to.PTS, to.Duration = like.Transfer, like.FullRange, like.PTS, like.Duration
-	}
-	warp.MaskedBlend(h.params.Workers, again.Frame, f, f, 0, warp.Inverted(regions), h.scale.Level)
-	return nil
-}
-
-// make fills f with the frame of an interval at a phase.
-func (h *holds) make(f *frame.Frame, in warp.Interval, phase warp.Phase) (made warp.Made, err error) {
-	defer h.times.synthesis.start()()
-	prepared, err := h.maker.Prepare(in)
-	if err != nil {
-		return made, err
-	}
-	defer prepared.Close()
-	return prepared.Make(f, phase)
-}
-
-// cadence returns where a drawing is held over n pictures from first on, and the one before or after it over
-// some, too; an empty image if there is no such place.
-func (h *holds) cadence(first, n int) (regions frame.Image[uint8], err error) {
-	d := h.drawing(first, n)
-	if d.cadence != nil {
-		return *d.cadence, nil
-	}
-	var others []frame.Image[uint8]
-	for held := 2; held <= mostHeld; held++ {
-		for _, at := range []int{first - held, first + n} {
-			o := h.drawing(at, held)
-			if !d.likely || !o.likely {
-				continue
-			}
-			if err := h.find(d); err != nil {
-				return regions, err
-			}
-			if err := h.find(o); err != nil {
-				return regions, err
-			}
-			others = append(others, o.regions)
-		}
-	}
-	if len(others) > 0 && d.regions.Width > 0 {
-		regions = warp.Touching(d.regions, others...)
-	}
-	d.cadence = &regions
-	return regions, nil
-}
-
-// drawing returns what n pictures from first on may show unmoved.
-func (h *holds) drawing(first, n int) *drawing {
-	if first < 0 || first+n >= len(h.window) {
-		return new(drawing)
-	}
-	to := &h.window[first].drawings[n]
-	if *to != nil {
-		return *to
-	}
-	d := &drawing{Interval: NewInterval(h.window[first].Picture, h.window[first+n].Picture, nil)}
-	*to = d
-	d.pictures = warp.Hold{Next: d.B.Guide.Picture(), Level: h.scale.Level}
+// look returns what n pictures from first on may show unmoved, nil if that is not likely.
+func (s *drawings) look(first, n int) *drawing {
+	d := &drawing{Interval: NewInterval(s.window[first].Picture, s.window[first+n].Picture, nil)}
+	d.pictures = warp.Hold{Next: d.B.Guide.Picture(), Level: s.scale.Level}
 	if first > 0 {
-		d.pictures.Before = h.window[first-1].Guide.Picture()
+		d.pictures.Before = s.window[first-1].Guide.Picture()
 	}
-	for i, p := range h.window[first : first+n] {
-		step := Interval{A: p.Picture, B: h.window[first+i+1].Picture}
-		if gap := h.plan.Gap; gap != nil && step.length().Cmp(gap) > 0 {
-			return d
-		}
+	gaps := false
+	for i, p := range s.window[first : first+n] {
+		step := Interval{A: p.Picture, B: s.window[first+i+1].Picture}
+		gaps = gaps || s.plan.Gap != nil && step.length().Cmp(s.plan.Gap) > 0
 		d.pictures.Shown = append(d.pictures.Shown, p.Guide.Picture())
 		d.pictures.At = append(d.pictures.At, d.phase(p.At))
 	}
-	d.likely = d.pictures.Likely(h.params.Workers)
+	if gaps || !d.pictures.Likely(s.params.Workers) {
+		d.Release()
+		return nil
+	}
+	d.regions = sync.OnceValues(func() (frame.Image[uint8], error) { return s.regions(d) })
 	return d
 }
 
-// find sets the regions of a drawing that is likely.
-func (h *holds) find(d *drawing) error {
-	if len(d.found.flows) > 0 {
-		return nil
-	}
-	defer h.times.flow.start()()
-	if err := estimateInterval(h.estimator, d.Interval, &h.params); err != nil {
-		return err
-	}
-	if h.cuts.within(d.Interval, h.pass.Backward) {
-		return nil
+// regions estimates a drawing's flow, and returns where the pictures show it unmoved.
+func (s *drawings) regions(d *drawing) (m frame.Image[uint8], err error) {
+	defer s.times.flow.start()()
+	if err := estimateInterval(s.estimator, d.Interval, &s.params); err != nil || s.cuts.within(d.Interval, s.pass.Backward) {
+		return m, err
 	}
 	flows, err := d.found.flows[0].Fields()
-	if err == nil {
-		d.regions = d.pictures.Regions(h.params.Workers, flows)
+	if err != nil {
+		return m, err
 	}
-	return err
+	return d.pictures.Regions(s.params.Workers, flows), nil
+}
+
+// cadence returns where n pictures from first on show a drawing, and some the one before or after it, too; an empty
+// image if there is no such place.
+func (s *drawings) cadence(d *drawing, first, n int) (m frame.Image[uint8], err error) {
+	var others []frame.Image[uint8]
+	for held := 2; held <= mostShown; held++ {
+		for _, at := range []int{first - held, first + n} {
+			if at < 0 || at >= len(s.window) || s.window[at].likely[held-2] == nil {
+				continue
+			}
+			o, err := s.window[at].likely[held-2].regions()
+			if err != nil {
+				return m, err
+			}
+			others = append(others, o)
+		}
+	}
+	if len(others) == 0 {
+		return m, nil
+	}
+	if m, err = d.regions(); err != nil || m.Width == 0 {
+		return m, err
+	}
+	return warp.Touching(m, others...), nil
+}
+
+// find finds the moves of the drawings that picture first of the window is the first to show.
+func (s *drawings) find(first int) error {
+	p := s.window[first]
+	for i, d := range p.likely {
+		if d == nil {
+			continue
+		}
+		regions, err := s.cadence(d, first, i+2)
+		if err != nil {
+			return err
+		}
+		if regions.Width == 0 {
+			continue
+		}
+		m := &move{drawing: d, regions: regions, elsewhere: warp.Inverted(regions)}
+		if m.in, err = s.between(d.Interval).Host(); err != nil {
+			return err
+		}
+		stop := s.times.synthesis.start()
+		m.prepared, err = s.maker.Prepare(m.in)
+		stop()
+		if err != nil {
+			return err
+		}
+		p.moves = append(p.moves, m)
+	}
+	return nil
+}
+
+// remake returns picture i of the window, made again if a drawing is held in a part of it.
+func (s *drawings) remake(i int) (*Picture, error) {
+	p := s.window[i].Picture
+	if i > 0 {
+		if err := s.find(i - 1); err != nil {
+			return nil, err
+		}
+	}
+	var parts []moved
+	defer func() {
+		for _, part := range parts {
+			part.frame.Release()
+		}
+	}()
+	for first := max(i-mostShown+1, 0); first < i; first++ {
+		for _, m := range s.window[first].moves {
+			if len(m.pictures.Shown) <= i-first {
+				continue
+			}
+			part, err := s.make(m, p)
+			if err != nil {
+				return nil, err
+			}
+			if len(m.pictures.Shown) == i-first+1 {
+				m.prepared.Close()
+			}
+			if s.params.Fallback.method(part.told.confidence()) != decision.Interpolated {
+				part.frame.Release()
+				continue
+			}
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		return p.Retain(), nil
+	}
+	f, err := s.sink.NewFrame(p.Frame)
+	if err != nil {
+		return nil, err
+	}
+	frame.Copy(f, p.Frame)
+	f.Transfer, f.FullRange, f.PTS, f.Duration = p.Frame.Transfer, p.Frame.FullRange, p.Frame.PTS, p.Frame.Duration
+	told := parts[0].told
+	for k, part := range parts {
+		warp.MaskedBlend(s.params.Workers, f, part.frame, part.frame, 0, part.elsewhere, s.scale.Level)
+		if k > 0 {
+			told = told.lower(part.told)
+		}
+	}
+	again := *p
+	again.Frame, again.Guide, again.Moved, again.Remade = f, s.guide(f), 0, &told
+	return &again, nil
+}
+
+// make makes the frame in which a drawing is on its way at the time of p.
+func (s *drawings) make(m *move, p *Picture) (part moved, err error) {
+	defer s.times.synthesis.start()()
+	f, err := s.sink.NewFrame(p.Frame)
+	if err != nil {
+		return part, err
+	}
+	phase := m.phase(p.At)
+	told := remade{between: [2]int64{m.A.Number, m.B.Number}, phase: phase, change: m.found.change}
+	if told.made, err = m.prepared.Make(f, phase); err != nil {
+		f.Release()
+		return part, err
+	}
+	if s.params.Hooks.Rate {
+		_, errors := s.assessor.assess(m.in, phase, f, true)
+		told.worst = worst(within(errors, m.regions), f, s.scale.Level)
+	}
+	return moved{m, f, told}, nil
+}
+
+// within leaves no error where regions are 0.
+func within(errors frame.Image[uint32], regions frame.Image[uint8]) frame.Image[uint32] {
+	for y := range errors.Height {
+		row := errors.Row(y)
+		for x, v := range regions.Row(y) {
+			if v == 0 {
+				row[x] = 0
+			}
+		}
+	}
+	return errors
 }

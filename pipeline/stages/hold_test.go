@@ -4,11 +4,15 @@ package stages_test
 
 import (
 	"bytes"
+	"image"
+	"image/png"
 	"math"
+	"math/big"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"retime/pipeline"
-	"retime/pipeline/stages"
 )
 
 // grain is a smooth pattern without a period.
@@ -46,28 +50,37 @@ func on(pictures int) func(at int) float64 {
 // A drawing that is held over a ground that moves is on its way in each frame. All else stays as it was shot.
 func TestHolds(t *testing.T) {
 	const pictures = 14
+	none := func(*pipeline.Options) {}
+	matte := filepath.Join(t.TempDir(), "matte.png")
+	must(t, os.WriteFile(matte, grey(t, 192, 108), 0o600))
 	for _, c := range []struct {
 		name  string
 		drawn func(at int) float64
 		tune  pipeline.Tune
-		how   pipeline.Duplicates
+		with  func(o *pipeline.Options)
 		moved func(k int) bool // the frame is not the source's
 	}{
-		{"on twos", on(2), pipeline.Animation, "", func(k int) bool { return k%2 != 0 && k < pictures-2 }},
-		{"on threes", on(3), pipeline.Animation, "", func(k int) bool { return k%3 != 0 && k < pictures-2 }},
-		{"without the tune", on(2), "", pipeline.RetimeDuplicates, nil},
-		{"to keep repeats", on(2), pipeline.Animation, pipeline.KeepDuplicates, nil},
-		{"on ones", on(1), pipeline.Animation, "", nil},
-		{"still", func(int) float64 { return 9 }, pipeline.Animation, "", nil},
-		{"stops once", func(at int) float64 { return float64(at - at/7) }, pipeline.Animation, "", nil},
-		{"begins to move", func(at int) float64 { return float64(max(at, 7)) }, pipeline.Animation, "", nil},
+		{"on twos", on(2), pipeline.Animation, none, func(k int) bool { return k%2 != 0 && k < pictures-2 }},
+		{"on threes", on(3), pipeline.Animation, none, func(k int) bool { return k%3 != 0 && k < pictures-2 }},
+		{"without the tune", on(2), "", func(o *pipeline.Options) { o.Synthesis.Duplicates = pipeline.RetimeDuplicates }, nil},
+		{"to keep repeats", on(2), pipeline.Animation, func(o *pipeline.Options) { o.Synthesis.Duplicates = pipeline.KeepDuplicates }, nil},
+		{"on ones", on(1), pipeline.Animation, none, nil},
+		{"still", func(int) float64 { return 9 }, pipeline.Animation, none, nil},
+		{"stops once", func(at int) float64 { return float64(at - at/7) }, pipeline.Animation, none, nil},
+		{"begins to move", func(at int) float64 { return float64(max(at, 7)) }, pipeline.Animation, none, nil},
+		{"with a matte", on(2), pipeline.Animation, func(o *pipeline.Options) { o.Synthesis.Matte = matte }, nil},
+		{"with flow from files", on(2), pipeline.Animation, func(o *pipeline.Options) { o.Synthesis.Flow = "files=none/%d.flo" }, nil},
+		{"across a cut", on(2), pipeline.Animation, func(o *pipeline.Options) { o.Synthesis.Scenes = []*big.Rat{big.NewRat(6, 24)} }, func(k int) bool { return k%2 != 0 && k < pictures-2 && k != 5 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			clip := writePictures(t, pictures, sprite(c.drawn))
 			source, _, _ := readAll(t, clip)
 			o := lossless(t, clip)
-			o.Input.Tune, o.Synthesis.Duplicates = c.tune, c.how
+			o.Input.Tune = c.tune
+			c.with(&o)
+			var records []pipeline.Record
+			o.Hooks.Rate, o.Hooks.Record = true, func(r pipeline.Record) { records = append(records, r) }
 			report := mustRun(t, o)
 			got, _, _ := readAll(t, o.Output.File)
 			evenly := sprite(on(1))
@@ -77,9 +90,15 @@ func TestHolds(t *testing.T) {
 					if !bytes.Equal(f, source[k]) {
 						t.Errorf("frame %d has changed", k)
 					}
+					if r := records[k]; r.Method != pipeline.FromSource || r.Confidence != 1 || len(r.Sources) != 1 || r.Worst != nil {
+						t.Errorf("frame %d, which was shot: %+v", k, r)
+					}
 					continue
 				}
 				made++
+				if !tellsOfHold(records[k]) {
+					t.Errorf("frame %d, which was made: %+v", k, records[k])
+				}
 				truth, _, _ := evenly(k)
 				x, y := spriteAt(float64(k))
 				around := box{int(x) - 28, int(y) - 28, int(x) + 28, int(y) + 28}
@@ -99,7 +118,32 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// Neither threads, nor other frames' ways, nor where the work begins matter to drawings that are held.
+// grey is a PNG picture of middle grey.
+func grey(t *testing.T, width, height int) []byte {
+	t.Helper()
+	m := image.NewGray(image.Rect(0, 0, width, height))
+	for i := range m.Pix {
+		m.Pix[i] = 128
+	}
+	var b bytes.Buffer
+	must(t, png.Encode(&b, m))
+	return b.Bytes()
+}
+
+// tellsOfHold reports whether a frame is described as made between two drawings, and its worst place lies at the sprite.
+func tellsOfHold(r pipeline.Record) bool {
+	k := int(r.Frame)
+	if r.Method != pipeline.Interpolated || r.Confidence <= 0 || r.Confidence >= 1 || r.Error == 0 || r.Worst == nil || len(r.Sources) != 2 {
+		return false
+	}
+	first, next := float64(r.Sources[0]), float64(r.Sources[1])
+	x, y := spriteAt(float64(k))
+	b := r.Worst.Box
+	near := math.Abs(float64(b[0]+b[2]/2)-x) < 44 && math.Abs(float64(b[1]+b[3]/2)-y) < 44
+	return near && first < float64(k) && float64(k) < next && math.Abs(first+r.Phase*(next-first)-float64(k)) < 1e-3
+}
+
+// Neither threads nor other frames' ways matter to drawings that are held.
 func TestHoldsAnyhow(t *testing.T) {
 	clip := writePictures(t, 14, sprite(on(2)))
 	made := func(threads int, decisions ...pipeline.Decision) [][]byte {
@@ -116,31 +160,12 @@ func TestHoldsAnyhow(t *testing.T) {
 			t.Errorf("frame %d differs with three threads", k)
 		}
 	}
-	for k, f := range made(2, pipeline.Decision{Frame: 9, Shutter: "180", Line: 1}) {
-		if bytes.Equal(f, want[k]) != (k != 9) {
-			t.Errorf("frame %d, with a shutter for frame 9: the same as without: %v", k, k == 9)
-		}
-	}
-	o := settled(t, pipeline.Options{
-		Input: pipeline.Input{File: clip, Tune: pipeline.Animation}, Output: pipeline.Output{File: "b"},
-		Timing: pipeline.Timing{Rate: pipeline.Rate{Value: ratio("2"), Multiple: true}}, Compute: pipeline.Compute{Backend: pipeline.CPU},
-	})
-	c, err := o.Open(t.Context())
-	must(t, err)
-	defer c.Source.Close()
-	s, err := o.Synthesizer()
-	must(t, err)
-	defer s.Close()
-	sink := &collectingSink{}
-	must(t, c.Frames(t.Context(), pipeline.Part{Pass: &c.Plan.Passes[0], First: 17, End: 21}, c.Pictures(), func(source pipeline.Source, want stages.Range) error {
-		return o.Line(c.Plan, sink, s).Run(t.Context(), source, &c.Plan.Passes[0], want)
-	}))
-	if len(sink.frames) != 4 {
-		t.Fatalf("a part of %d frames, want 4", len(sink.frames))
-	}
-	for k, f := range sink.frames {
-		if !bytes.Equal(f, want[17+k]) {
-			t.Errorf("frame %d differs as one of a part", 17+k)
+	for name, way := range map[string]pipeline.Decision{"shutter": {Shutter: "180"}, "preset": {Preset: pipeline.Fast}} {
+		way.Frame, way.Line = 9, 1
+		for k, f := range made(2, way) {
+			if bytes.Equal(f, want[k]) != (k != 9) {
+				t.Errorf("frame %d, with a %s for frame 9: the same as without: %v", k, name, k == 9)
+			}
 		}
 	}
 }

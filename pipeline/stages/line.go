@@ -154,8 +154,8 @@ func (r *run) connect(s *stages, pictures <-chan *Picture, schedule Schedule, sh
 	if r.params.DropRepeats {
 		pictures = connect(s, 0, r.dropRepeats(pictures))
 	}
-	if r.retimesHolds() {
-		pictures = connect(s, 0, r.moveHolds(pictures))
+	if r.retimesDrawings() {
+		pictures = connect(s, 0, r.moveDrawings(pictures))
 	}
 	intervals := connect(s, 0, r.schedule(schedule, pictures))
 	if r.want != Whole() || shared {

@@ -178,3 +178,28 @@ func TestListedCuts(t *testing.T) {
 		}
 	}
 }
+
+// As many pictures wait for several runs as one of them may need, and no more.
+func TestDividedAhead(t *testing.T) {
+	repeats := crossFades()
+	repeats.DropRepeats = true
+	faded := repeats
+	faded.Animation = true
+	holds := faded
+	holds.Mode = warp.Project
+	of := func(p Params) *run { return &run{Line: &Line{params: p}} }
+	for _, c := range []struct {
+		name string
+		runs []*run
+		want int
+	}{
+		{"neither", []*run{of(crossFades()), of(crossFades())}, 2},
+		{"repeats", []*run{of(repeats), of(repeats)}, 16},
+		{"cross-fades of animation", []*run{of(faded), of(faded)}, 16},
+		{"repeats in parts", []*run{of(holds), of(holds)}, 36},
+	} {
+		if got := dividedAhead(c.runs); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

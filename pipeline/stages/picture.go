@@ -20,7 +20,7 @@ type Picture struct {
 	At     *big.Rat // moment, which rises from picture to picture
 	Moved  float64  // seconds that it is shown after its timestamp, if the timestamps jitter
 	Last   *big.Rat // moment of the last repeat of the picture; At if it has none
-	Remade bool     // a part of it was made
+	Remade *remade  // how parts of it were made again; nil if it is as it was shot
 	// Matte is 255 where the picture shows the foreground; empty if nobody tells.
 	Matte frame.Image[uint8]
 }

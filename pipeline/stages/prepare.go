@@ -115,9 +115,6 @@ func (r *run) method(v *Interval, t *Target) decision.Method {
 func (r *run) describe(w *window) *material {
 	v := w.now
 	in := r.between(v)
-	if r.params.Mode == warp.Project {
-		in.static = r.still
-	}
 	if !in.guided {
 		return in
 	}
@@ -144,7 +141,11 @@ func (v *Interval) beside(p *Picture, f motion.Flow) *outer {
 
 // between returns what v's own pictures tell the synthesis.
 func (r *run) between(v *Interval) *material {
-	return &material{a: v.A, b: v.B, level: r.scale.Level, guided: r.params.Mode.UsesFlow(), flows: v.found.flows}
+	m := &material{a: v.A, b: v.B, level: r.scale.Level, guided: r.params.Mode.UsesFlow(), flows: v.found.flows}
+	if r.params.Mode == warp.Project {
+		m.static = r.still
+	}
+	return m
 }
 
 // window is an interval between its neighbours, any of which may be nil, with a

@@ -17,7 +17,8 @@ type Record struct {
 	Frame int64   `json:"frame"` // number in the output, from 0
 	Time  float64 `json:"time"`  // in the output, in seconds; from pipeline.Convert, on the source's clock
 	// Sources are the numbers, from 0 at the first frame read, of the source frames
-	// that it lies between or is.
+	// that it lies between or is. A source frame that is made again in parts lies between
+	// those that show the drawing there, held and next.
 	Sources []int64         `json:"sources"`
 	Phase   float64         `json:"phase"` // from 0 at the first of them to 1 at the second
 	Method  decision.Method `json:"method"`
@@ -98,6 +99,37 @@ func confidence(made warp.Made, c motion.Change) float64 {
 	return math.Exp(-made.Residual/errorScale) * math.Sqrt(1-c.Lost) * (1 - made.Holes)
 }
 
+// remade tells how parts of a picture were made again.
+type remade struct {
+	between [2]int64 // source frames, by number
+	phase   warp.Phase
+	made    warp.Made
+	change  motion.Change
+	worst   *Place // nil unless Hooks.Rate is set
+}
+
+func (m *remade) confidence() float64 { return confidence(m.made, m.change) }
+
+// lower returns what tells of a picture of which both were made again: that of less confidence, with the worst
+// place of both.
+func (m remade) lower(other remade) remade {
+	if other.confidence() < m.confidence() {
+		m, other = other, m
+	}
+	if other.worst != nil && other.worst.Score < m.worst.Score {
+		m.worst = other.worst
+	}
+	return m
+}
+
+// tell has r tell of the picture.
+func (m *remade) tell(r *Record) {
+	r.Method, r.Worst = decision.Interpolated, m.worst
+	r.Sources, r.Phase = slices.Clone(m.between[:]), rounded(float64(m.phase)/warp.PhaseOne)
+	r.Lost, r.Confidence = rounded(100*m.change.Lost), rounded(m.confidence())
+	r.Holes, r.Error = rounded(100*m.made.Holes), rounded(m.made.Residual)
+}
+
 // record describes the frame of t in v, shown at a time in seconds. What a made frame's
 // making tells is not in it yet.
 func (v *Interval) record(t *Target, at *big.Rat) Record {
@@ -120,6 +152,8 @@ func (v *Interval) record(t *Target, at *big.Rat) Record {
 		}
 	case t.Phase == 0 && t.Lost && (v.B == nil || v.Leading):
 		r.Method, r.Confidence = decision.Nearest, 0
+	case t.Phase == 0 && v.A.Remade != nil:
+		v.A.Remade.tell(&r)
 	case t.Phase != 0:
 		r.Sources = append(r.Sources, v.B.Number)
 		r.Phase = rounded(float64(t.Phase) / warp.PhaseOne)

@@ -73,15 +73,7 @@ func (r *run) undecided(t *Target, errors frame.Image[uint32]) {
 	if len(t.decided) == 0 {
 		return
 	}
-	m := r.cells(t.decided, false)
-	for y := range m.Height {
-		row := errors.Row(y)
-		for x, v := range m.Row(y) {
-			if v == 0 {
-				row[x] = 0
-			}
-		}
-	}
+	within(errors, r.cells(t.decided, false))
 }
 
 // follow shows in dst what moves as somebody has drawn.

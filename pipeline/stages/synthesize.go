@@ -94,14 +94,10 @@ func (t *Target) take(p *Picture) {
 
 // show takes note of the picture that t shows.
 func (t *Target) show(p *Picture) {
-	if p.Remade {
-		if t.record.Method == decision.FromSource {
-			t.record.Method = decision.Interpolated
-		}
-		return
+	if p.Remade == nil {
+		t.taken = sourceFrame(p.Number + 1)
+		t.shows = t.taken
 	}
-	t.taken = sourceFrame(p.Number + 1)
-	t.shows = t.taken
 }
 
 // startMade has the synthesizer begin to make the frame.

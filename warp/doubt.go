@@ -106,7 +106,7 @@ func newSquareSums(m frame.Image[uint8]) squareSums {
 
 // rowSums are those of the sums that squares around the pixels of a row are taken from.
 type rowSums struct {
-	top, bottom  [][2]uint64
+	top, bottom    [][2]uint64
 	radius, height int
 }
 

@@ -92,6 +92,11 @@ func TestDirectoryOfPictures(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "6 frames: ") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
+	// Whatever is said of an input is said once, though restorations read it twice.
+	_, stderr, code = run(t, "restore", filepath.Join(dir, "%03d.png"), "-o", filepath.Join(t.TempDir(), "%03d.png"), "--frames", "1")
+	if code != 0 || strings.Count(stderr, "pictures have no rate") != 1 {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
 	if _, stderr, code := run(t, t.TempDir(), "-o", out, "-y"); code != int(fault.NoInput) || !strings.Contains(stderr, "is a directory") {
 		t.Errorf("an empty directory: exit code %d, %s", code, stderr)
 	}

@@ -10,7 +10,8 @@ import (
 	"sync"
 )
 
-// logHandler prints records as "retime: warning: message (key value, ...)", or as objects.
+// logHandler prints records as "retime: warning: message (key value, ...)", or as objects. It prints each once, though an input may be
+// read twice; at debug level, each time.
 type logHandler struct {
 	mu      *sync.Mutex
 	out     io.Writer
@@ -18,7 +19,8 @@ type logHandler struct {
 	attrs   []slog.Attr
 	objects bool // print each record as a JSON object
 
-	warned *[]message // collects the warnings; may be nil
+	warned *[]message      // collects the warnings; may be nil
+	said   map[string]bool // lines
 }
 
 // message is a record as --progress json prints it. One of the first three is set.
@@ -30,7 +32,7 @@ type message struct {
 }
 
 func newLogHandler(out io.Writer, level slog.Level) *logHandler {
-	return &logHandler{mu: new(sync.Mutex), out: out, level: level}
+	return &logHandler{mu: new(sync.Mutex), out: out, level: level, said: map[string]bool{}}
 }
 
 // logTo returns the handler of a run's messages.
@@ -66,19 +68,25 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	default:
 		m.Info = text
 	}
+	line := prefix + text
+	if len(details) > 0 {
+		line += " (" + strings.Join(details, ", ") + ")"
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if r.Level >= slog.LevelInfo {
+		if h.said[line] {
+			return nil
+		}
+		h.said[line] = true
+	}
 	if h.warned != nil && m.Warning != "" {
 		*h.warned = append(*h.warned, m)
 	}
 	if h.objects {
 		return json.NewEncoder(h.out).Encode(m)
 	}
-	line := text
-	if len(details) > 0 {
-		line += " (" + strings.Join(details, ", ") + ")"
-	}
-	_, err := fmt.Fprintln(h.out, prefix+line)
+	_, err := fmt.Fprintln(h.out, line)
 	return err
 }
 

@@ -48,8 +48,10 @@ func NewPlan(index []PacketTime, stamps []int64, video *media.Video, bad func(st
 			return nil, fmt.Errorf("two packets are at timestamp %d", order[i])
 		}
 	}
-	if at, found := secondField(order, stamps); found && video.Interlaced && video.Codec == "h264" {
-		return nil, fmt.Errorf("the packet at timestamp %d is the second field of a frame", at)
+	if video.Interlaced && video.Codec == "h264" {
+		if at, found := secondField(order, stamps); found {
+			return nil, fmt.Errorf("the packet at timestamp %d is the second field of a frame", at)
+		}
 	}
 	delay := delay(index, order)
 	fillDecoding(index, order, delay)
@@ -97,7 +99,7 @@ func secondField(order, stamps []int64) (at int64, found bool) {
 	for n := range stamps[min(1, len(stamps)):] {
 		apart = append(apart, stamps[n+1]-stamps[n])
 	}
-	if len(apart) == 0 {
+	if len(apart) == 0 || len(order) == 0 {
 		return 0, false
 	}
 	slices.Sort(apart)

@@ -261,4 +261,8 @@ func TestPlanOfFieldPackets(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
+	video := media.Video{Codec: "h264", Interlaced: true}
+	if _, err := NewPlan(nil, []int64{0, 20}, &video, func(int64) bool { return false }, nil); err == nil {
+		t.Error("frames without packets have a plan")
+	}
 }

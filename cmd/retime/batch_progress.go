@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/batch"
 	"retime/pipeline/fault"
-	"retime/pipeline/media/sequence"
 )
 
 // batchProgress displays the progress of a batch. Its methods are not called
@@ -34,30 +32,13 @@ type batchProgress struct {
 	starts  []time.Time
 }
 
-// bytesOf returns the size of an input, a file or all files of an image sequence.
-func bytesOf(input string) (sum int64) {
-	names := []string{input}
-	if s, ok := sequence.Parse(input); ok {
-		numbers, _ := s.Numbers() // the clip reports the error
-		for _, n := range numbers {
-			names = append(names, s.File(n))
-		}
-	}
-	for _, name := range names {
-		if info, err := os.Stat(name); err == nil {
-			sum += info.Size()
-		}
-	}
-	return sum
-}
-
 func newBatchProgress(kind string, quiet bool, jobs []batch.Job, out io.Writer) (*batchProgress, error) {
 	p := &batchProgress{
 		out: out, screen: newScreen(out), now: time.Now, jobs: jobs, began: time.Now(), weights: make([]float64, len(jobs)), states: make([]batch.State, len(jobs)),
 		skipped: make([]bool, len(jobs)), frames: make([]pipeline.Progress, len(jobs)), starts: make([]time.Time, len(jobs)),
 	}
 	for i, j := range jobs {
-		p.weights[i] = float64(1 + bytesOf(j.Input))
+		p.weights[i] = float64(1 + j.InputSize())
 		p.states[i] = batch.Pending
 	}
 	if kind == "auto" && isTerminal(out) && !p.screen.ascii {

@@ -61,17 +61,33 @@ func (j *Job) inputs() string {
 		fmt.Fprintf(h, "%q %d %d\n", name, s.Size, s.Modified.UnixNano())
 	}
 	for _, name := range append([]string{j.Input}, j.Reads...) {
-		add(name)
-		s, ok := sequence.Parse(name)
-		if !ok || stampOf(name).exists() {
-			continue
-		}
-		numbers, _ := s.Numbers() // the conversion reports what cannot be read
-		for _, n := range numbers {
-			add(s.File(n))
+		for _, file := range filesOf(name) {
+			add(file)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// InputSize returns how many bytes the input has, with every picture of an image sequence.
+func (j *Job) InputSize() (sum int64) {
+	for _, file := range filesOf(j.Input) {
+		sum += stampOf(file).Size
+	}
+	return sum
+}
+
+// filesOf returns a name and, if it names an image sequence, every picture of that.
+func filesOf(name string) []string {
+	files := []string{name}
+	s, ok := sequence.Parse(name)
+	if !ok || stampOf(name).exists() {
+		return files
+	}
+	numbers, _ := s.Numbers() // the conversion reports what cannot be read
+	for _, n := range numbers {
+		files = append(files, s.File(n))
+	}
+	return files
 }
 
 // isSequence reports whether the output is an image sequence, which has no stamp.

@@ -38,7 +38,7 @@ func (h *Hold) Likely(workers frame.Workers) bool {
 	workers.Rows(h.Next.Height/side, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			for x := range h.Next.Width / side {
-				if steps, moves := h.count(x*side, y*side, side); steps > 2*moves {
+				if steps, moves := h.count(x*side, y*side, side); steps > holdShare*moves {
 					found.Add(int64(steps))
 				}
 			}

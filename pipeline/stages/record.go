@@ -126,8 +126,13 @@ func (m remade) lower(other remade) remade {
 func (m *remade) tell(r *Record) {
 	r.Method, r.Worst = decision.Interpolated, m.worst
 	r.Sources, r.Phase = slices.Clone(m.between[:]), rounded(float64(m.phase)/warp.PhaseOne)
-	r.Lost, r.Confidence = rounded(100*m.change.Lost), rounded(m.confidence())
-	r.Holes, r.Error = rounded(100*m.made.Holes), rounded(m.made.Residual)
+	r.Lost = rounded(100 * m.change.Lost)
+	r.rate(m.made, m.confidence())
+}
+
+// rate sets what the making of a frame tells of it, and how far it can be trusted.
+func (r *Record) rate(made warp.Made, trust float64) {
+	r.Holes, r.Error, r.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
 }
 
 // record describes the frame of t in v, shown at a time in seconds. What a made frame's

@@ -260,7 +260,7 @@ func (r *run) maskedBlend(v *Interval, t *Target, f *frame.Frame) error {
 // resolve decides what becomes of a frame that was made in v, and does it.
 func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) error {
 	rec, trust := &t.record, confidence(made, v.found.change)
-	rec.Holes, rec.Error, rec.Confidence = rounded(100*made.Holes), rounded(made.Residual), rounded(trust)
+	rec.rate(made, trust)
 	if r.params.Mode == warp.Blend {
 		rec.Method = decision.Blended
 		return nil

@@ -237,6 +237,7 @@ func (c *decoder) feed() {
 			c.inspected = true
 			v := c.demuxer.video.CodecParameters()
 			c.undecoded = inspect(v.CodecID(), v.ExtraData(), p.Data())
+			c.undecoded.size = p.Size()
 			c.undecoded.lossless = isLosslessPacket(v.CodecID(), v.ExtraData(), p.Data())
 			if why := c.undecoded.refused; why != nil {
 				c.failed = c.demuxer.bad(why)

@@ -28,6 +28,7 @@ type Encoder struct {
 	pool    pixel.Pool
 	packet  *astiav.Packet
 	put     func(*astiav.Packet) error // receives each packet and may unreference it
+	unit    *big.Rat                   // of the frames' times, in seconds; nil for their numbers at the output's rate
 	times   frameTimes
 	hdr     hdr10Plus
 	palette *palette // nil if the pictures need none
@@ -47,7 +48,9 @@ type frameTimes struct {
 	first   int64           // number of the first frame
 	frames  int64           // number of frames so far
 	last    int64           // time of the last frame that came with a time
-	from    *big.Rat        // the same, in seconds
+	origin  *big.Rat        // time in seconds of the first frame that came with one
+	from    *big.Rat        // of the last one
+	gaps    bool            // the container shows a frame for longer than others
 	lengths map[int64]int64 // durations of the frames in the encoder, by their times
 }
 
@@ -100,6 +103,10 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 		log: opt.Log, file: file, source: source, codec: codec, pool: pixel.Pool{Memory: opt.Memory}, packet: astiav.AllocPacket(), put: put,
 		times: frameTimes{last: -1 << 62, lengths: map[int64]int64{}},
 	}
+	if !countsFrames(codec) && (!container.CountsFrames(output) || container.HoldsGaps(output) && !opt.keepsGrid()) {
+		e.unit = opt.Unit
+	}
+	e.times.gaps = container.HoldsGaps(output) || container.HoldsPictures(output)
 	if writesHDR10Plus(source, codec.Name()) {
 		e.hdr = hdr10Plus{}
 	}
@@ -129,6 +136,15 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 		return e.openPaletted(opt, globalHeader)
 	}
 	err := try(format)
+	if err != nil && e.codec.Name() == "dnxhd" && opt.Encoder.isChosen() && !opt.Encoder.setsQuality() { // as for fields, which DNxHR has none of
+		for _, set := range e.source.DNxHDSettings() {
+			like := *opt
+			if like.Encoder.Options = set; e.try(format, &like, globalHeader) == nil {
+				err = nil
+				break
+			}
+		}
+	}
 	if whole := pixel.WholeBlocks(v.Width, v.Height); err != nil && !whole(format) {
 		// Some encoders need a size in whole blocks of chroma samples.
 		if other, l, ok := pixel.Nearest(source, taken, whole); ok && try(other) == nil {
@@ -187,7 +203,7 @@ func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeade
 	c.SetHeight(v.Height)
 	c.SetPixelFormat(format)
 	c.SetTimeBase(astiav.NewRational(int(den.Int64()), int(num.Int64())))
-	if u := opt.Unit; u != nil && !countsFrames(e.codec) {
+	if u := e.unit; u != nil {
 		c.SetTimeBase(astiav.NewRational(int(u.Num().Int64()), int(u.Denom().Int64())))
 	}
 	c.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
@@ -262,7 +278,18 @@ func (e *Encoder) number() int64 { return e.times.first + e.times.frames }
 // writeAt is WriteFrame at a given time.
 func (e *Encoder) writeAt(f *frame.Frame, from, to *big.Rat) error {
 	tb := e.context.TimeBase()
-	t := max(timebase.Ticks(from, tb), e.times.last+1)
+	t := timebase.Ticks(from, tb)
+	if e.times.frames == 0 {
+		e.times.origin = from
+	} else if e.unit == nil {
+		// Stated times jitter; half a frame off the rate's grid, one would round down and the next one up.
+		t = timebase.Ticks(e.times.origin, tb) + timebase.Ticks(new(big.Rat).Sub(from, e.times.origin), tb)
+	}
+	t = max(t, e.times.last+1)
+	if e.times.frames > 0 && !e.times.gaps && t > e.times.last+1 {
+		e.times.gaps = true // said once
+		e.log.Warn("the container has no times, only a rate: what comes after a frame that lasts longer is shown too early", "frame", e.number()-1, "output", e.file)
+	}
 	e.times.last = t
 	e.times.lengths[t] = max(timebase.Ticks(to, tb)-t, 1)
 	before := new(big.Rat).Sub(from, new(big.Rat).Sub(to, from))

@@ -60,9 +60,9 @@ var (
 // keptBy returns a function that returns the encoder of a name, nil if the output does not take its
 // codec.
 func keptBy(output *astiav.FormatContext) func(name string) *astiav.Codec {
-	inMP4 := container.Name(output) == "mp4"
+	iso := container.IsISO(output)
 	return func(name string) *astiav.Codec {
-		if inMP4 && name == "ffv1" { // FFmpeg 8 and later write it, and hardly anything else reads it
+		if iso && name == "ffv1" { // FFmpeg writes it to MOV, since 8 to MP4, and hardly anything else reads it
 			return nil
 		}
 		if codec := astiav.FindEncoderByName(name); codec != nil && !container.Refuses(output, codec.ID()) {

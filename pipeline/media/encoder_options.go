@@ -130,9 +130,13 @@ func losesFields(codec string) bool {
 }
 
 // countsFrames reports whether an encoder takes times only as numbers of frames, at rates that the codec
-// knows. Options.Rate's grid holds all timestamps that are kept.
+// knows, or, for MPEG-4 Part 2, of a denominator of 16 bits. Options.Rate's grid holds all timestamps that are kept.
 func countsFrames(codec *astiav.Codec) bool {
-	return codec.ID() == astiav.CodecIDMpeg1Video || codec.ID() == astiav.CodecIDMpeg2Video
+	switch codec.ID() {
+	case astiav.CodecIDMpeg1Video, astiav.CodecIDMpeg2Video, astiav.CodecIDMpeg4:
+		return true
+	}
+	return false
 }
 
 // prefersCRF reports whether an encoder takes a constant rate factor before a bit rate. Others

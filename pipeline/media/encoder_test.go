@@ -301,6 +301,7 @@ func TestPickEncoder(t *testing.T) {
 		{"a.srt", "", "libx264", "", "holds no video"},
 		{"a.y4m", "", "rawvideo", "wrapped_avframe", ""},
 		{"a.mkv", "", "ffv1", "ffv1", ""},
+		{"a.mov", "", "ffv1", "ffv1", ""},
 		{"a.webm", "", "libx264", "", "does not take libx264"},
 		{"a.mkv", "", "nosuch", "", "not in this FFmpeg build"},
 		{"a.wav", "", "", "", "holds no video"},
@@ -406,5 +407,29 @@ func TestRefusalsSayWhy(t *testing.T) {
 		if said := fmt.Sprint(err); !strings.Contains(said, c.says) || strings.Contains(said, c.not) || !strings.Contains(said, "profile=dnxhr_hq") {
 			t.Errorf("%dx%d: %v", c.width, c.height, err)
 		}
+	}
+}
+
+// Interlaced DNxHD, for which DNxHR has no form, is written at its own bit rate, whether the container states that or not.
+func TestInterlacedDNxHD(t *testing.T) {
+	for _, name := range []string{"in.mxf", "in.mov"} {
+		clip := filepath.Join(t.TempDir(), name)
+		ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=1920x1080:r=25,format=yuv422p,setfield=tff", "-frames:v", "2", "-c:v", "dnxhd", "-flags", "+ildct+ilme", "-b:v", "120M", clip)
+		r, err := Open(t.Context(), clip, ReaderOptions{Deinterlace: KeepFields})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		opt := plainOptions(EncoderOptions{CRF: -1})
+		opt.Rate = big.NewRat(25, 1)
+		e, err := NewEncoder(t.Context(), name, r, opt, 0, nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := e.context.BitRate(); e.CodecName() != "dnxhd" || got != 120e6 {
+			t.Errorf("%s: %s at %d bit/s, want dnxhd at 120 Mbit/s", name, e.CodecName(), got)
+		}
+		e.Abort()
 	}
 }

@@ -36,6 +36,16 @@ type WriterOptions struct {
 	Confine confine.Dir
 }
 
+// keepsGrid reports whether frames whose times are kept stay on the grid of Rate: those of a source that is slowed down by a
+// fraction do not.
+func (o *WriterOptions) keepsGrid() bool {
+	if o.Curve == nil {
+		return true
+	}
+	slow := o.Curve.Line()
+	return slow != nil && slow.IsInt()
+}
+
 // ContainerOptions say what container to write.
 type ContainerOptions struct {
 	Format  string            // FFmpeg's name; empty to choose by the output's name

@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"retime/pipeline/media/av"
 	"retime/pipeline/media/pixel"
+	"retime/pipeline/timeline/rational"
 )
 
 // mezzanines are the encoders of codecs that are made to be worked on further.
@@ -102,6 +104,24 @@ func kindOptions(source *Source, encoder string, format astiav.PixelFormat) map[
 		return map[string]string{"profile": "dnxhr_hq"}
 	}
 	return nil
+}
+
+// DNxHDSettings returns the options with which encoder dnxhd may write packets like the source's, which is in its codec, in the
+// order to try them: the stated profile of DNxHR, or, for DNxHD, bit rates, of which the encoder takes the nominal ones.
+func (s *Source) DNxHDSettings() (list []map[string]string) {
+	if profile := int(s.Codec().Profile()); profile > 0 {
+		return []map[string]string{{"profile": strconv.Itoa(profile)}}
+	}
+	const below = 16 // in Mbit/s; padding makes the stream's rate higher than the nominal rate
+	rate := s.Codec().BitRate() / 1e6
+	if v := s.Video.Rate; rate == 0 && v != nil { // as in MXF
+		rate = rational.Floor(new(big.Rat).Mul(v, big.NewRat(8*int64(s.undecoded.size), 1e6))) // all packets have one size
+		rate += 1 + rate/100                                                                   // nominal rates are rounded
+	}
+	for mega := rate; mega > max(rate-below, 0); mega-- {
+		list = append(list, map[string]string{"b": strconv.FormatInt(mega, 10) + "M"})
+	}
+	return list
 }
 
 // ProResProfile returns the profile that p states or, if it states none, the one that its tag

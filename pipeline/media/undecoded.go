@@ -19,6 +19,7 @@ type undecoded struct {
 	refused error    // why the video is not read, because FFmpeg decodes it to something else; nil if it is read
 	// The packet was coded without losses in a codec that may have some.
 	lossless bool
+	size     int // of the packet, in bytes
 }
 
 // inspect returns what the decoder leaves out of packets like the first. header is the codec's.

@@ -90,7 +90,11 @@ func query(c *astiav.FormatContext, id astiav.CodecID) int {
 	case av.IsMuxer(c, "matroska") && av.HasRIFFTag(id):
 		return 1 // in the compatibility modes, which the muxer leaves out of its list
 	}
-	return av.QueryCodec(c, id)
+	known := av.QueryCodec(c, id)
+	if known == 0 && av.IsMuxer(c, "mov") && av.HasRIFFTag(id) && id.MediaType() == astiav.MediaTypeVideo {
+		return -1 // FFmpeg writes AVI's tag and reads it; whether other players do is not known
+	}
+	return known
 }
 
 // Holds reports whether c takes the stream. If FFmpeg does not know, it reports whether c

@@ -42,6 +42,14 @@ func HoldsPictures(c *astiav.FormatContext) bool {
 // IsNumbered reports whether c writes each picture to a numbered file.
 func IsNumbered(c *astiav.FormatContext) bool { return av.IsMuxer(c, "image2") }
 
+// CountsFrames reports whether c tells when a picture is shown by its number, at the one rate that c states.
+func CountsFrames(c *astiav.FormatContext) bool {
+	return av.IsMuxer(c, "avi,dv,filmstrip,gxf,swf,yuv4mpegpipe") || c.OutputFormat().Flags().Has(astiav.IOFormatFlagNotimestamps)
+}
+
+// HoldsGaps reports whether c can show a picture for longer than others. In AVI, empty packets follow it.
+func HoldsGaps(c *astiav.FormatContext) bool { return !CountsFrames(c) || av.IsMuxer(c, "avi") }
+
 // IsManifest reports whether c writes a manifest and, as it goes, files that the manifest
 // names.
 func IsManifest(c *astiav.FormatContext) bool {

@@ -16,11 +16,10 @@ import (
 
 // PacketTime describes a packet of the source. Times are in the stream's time base. Key
 // is set for a key frame. Restart is set if no later packet in decoding order refers to
-// an earlier one. Size is in bytes.
+// an earlier one.
 type PacketTime struct {
 	PTS, DTS, Duration int64
 	Key, Restart       bool
-	Size               int
 }
 
 const headLength = 2
@@ -53,7 +52,7 @@ func Index(source *media.Reader) (index []PacketTime, head []byte, damage, err e
 				}
 				head = slices.Clone(p.Data[:min(len(p.Data), headLength)])
 			}
-			index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, p.IsKey(), restart(p), len(p.Data)})
+			index = append(index, PacketTime{p.PTS, p.DTS, p.Duration, p.IsKey(), restart(p)})
 			continue
 		}
 		break

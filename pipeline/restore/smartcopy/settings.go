@@ -2,12 +2,10 @@ package smartcopy
 
 import (
 	"encoding/binary"
-	"math/big"
 	"strconv"
 
 	"retime/pipeline/media"
 	"retime/pipeline/media/av"
-	"retime/pipeline/timeline"
 )
 
 // candidates returns the sets of encoder options to try, in order.
@@ -45,7 +43,7 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 	case "prores_ks":
 		set["profile"] = strconv.Itoa(media.ProResProfile(p))
 	case "dnxhd":
-		return s.dnxhd(profile, g.Size)
+		return s.source.Source().DNxHDSettings()
 	case "mjpeg":
 		set["flags"], set["global_quality"] = "+qscale", strconv.Itoa(2*av.LambdaPerQuantiser)
 	case "huffyuv", "ffvhuff":
@@ -59,24 +57,6 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 // smartCRF is the constant rate factor for libx265 if the options set none. libx265's own default
 // is too coarse for frames between copied ones.
 const smartCRF = 18
-
-// dnxhd returns options with the stated profile or, if that is 0, with bit rates to try:
-// the encoder accepts only the nominal rates in a list. size is that of a packet; all have the same.
-func (s *Splicer) dnxhd(profile, size int) (list []map[string]string) {
-	if profile > 0 {
-		return []map[string]string{{"profile": strconv.Itoa(profile)}}
-	}
-	const below = 16 // in Mbit/s; padding makes the stream's rate higher than the nominal rate
-	rate := s.source.Source().Codec().BitRate() / 1e6
-	if v := s.source.Video().Rate; rate == 0 && v != nil { // as in MXF
-		rate = timeline.Round(new(big.Rat).Mul(v, big.NewRat(8*int64(size), 1e6)))
-		rate += 1 + rate/100 // nominal rates are rounded
-	}
-	for mega := rate; mega > max(rate-below, 0); mega-- {
-		list = append(list, map[string]string{"b": strconv.FormatInt(mega, 10) + "M"})
-	}
-	return list
-}
 
 // huffyuvSettings returns the combinations of settings that the header distinguishes: the prediction, and whether lines are
 // predicted from those of their own field.

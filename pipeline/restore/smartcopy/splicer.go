@@ -46,7 +46,6 @@ type Grouping struct {
 	Reorder int    // maximum number of packets by which the encoder may delay a frame
 	Longest int    // maximum number of frames from one key frame to the next
 	Head    []byte // the first bytes of the first packet, as Index returns them
-	Size    int    // of the first packet, in bytes
 }
 
 // NewSplicer finds an encoder and settings whose packets can be mixed with the source's

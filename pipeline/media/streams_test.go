@@ -195,6 +195,20 @@ func TestSecondVideo(t *testing.T) {
 	}
 }
 
+// A second stream of H.264 whose packets state lengths goes where they are read.
+func TestSecondVideoWithLengths(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "two.mp4")
+	ffmpeg(t, "-i", writeScene(t, 64, 48, 6, 24, 1), "-i", writeScene(t, 32, 24, 6, 24, 1), "-map", "0", "-map", "1", "-c:v", "libx264", clip)
+	for name, want := range map[string]string{"out.mkv": "h264,h264", "out.mov": "h264,h264", "out.avi": "h264", "out.vob": "mpeg2video"} {
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), name)}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
+		mustRun(t, o)
+		out, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "stream=codec_name", "-of", "default=nw=1:nk=1", o.Output.File).Output()
+		if got := strings.Join(strings.Fields(string(out)), ","); err != nil || got != want {
+			t.Errorf("%s: streams %s, %v; want %s", name, got, err, want)
+		}
+	}
+}
+
 // Names of programs go from transport stream to transport stream.
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()

@@ -369,10 +369,21 @@ func (e *CodecError) Error() string {
 	return fmt.Sprintf("the %s container does not take %s", e.Container, e.Codec)
 }
 
+// WantsStartCodes reports whether readers of a file called name, in an FFmpeg format or, if that is empty, in the one that name
+// stands for, find units of H.264 and HEVC by start codes, and the source's packets state lengths.
+func WantsStartCodes(name, format string, source *Source) (bool, error) {
+	output, err := newContainer(name, name, format)
+	if err != nil {
+		return false, err
+	}
+	defer output.Free()
+	return container.WantsStartCodes(output, source.Codec()), nil
+}
+
 // CreateCopy opens a file called name as Create does, for packets of the source and of an
 // encoder whose packets can be mixed with them. WritePacket takes these packets, with
 // times in the source's time base. header replaces the codec's header of the source,
-// unless it is empty. If the container does not take the source's codec, the error is a
+// unless it is empty. For a file that WantsStartCodes, all packets and the header have these. If the container does not take the source's codec, the error is a
 // *CodecError.
 func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOptions, encoder string, header []byte) (*Output, error) {
 	o, err := newOutput(ctx, name, source, opt)
@@ -390,7 +401,11 @@ func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOpti
 				if err := in.Copy(out); err != nil {
 					return err
 				}
-				out.SetCodecTag(astiav.CodecTag(av.KeptTag(output, in)))
+				if container.WantsStartCodes(output, in) {
+					out.SetCodecTag(0) // the source's stands for lengths
+				} else {
+					out.SetCodecTag(astiav.CodecTag(av.KeptTag(output, in)))
+				}
 				if len(header) == 0 {
 					return nil
 				}

@@ -164,6 +164,9 @@ func (s *smartCopy) copyTo(end int) error {
 		if err != nil {
 			return err
 		}
+		if err := s.splicer.Reframe(&p); err != nil {
+			return err
+		}
 		if err := s.writer.WritePacket(p); err != nil {
 			return err
 		}

@@ -109,11 +109,19 @@ func Holds(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 }
 
 // WantsStartCodes reports whether c's readers find units of H.264 and HEVC by start codes (Annex B of ITU-T H.264 and H.265),
-// and p's packets state lengths instead, as in MP4 and Matroska. FFmpeg's muxers fail then, or write what nobody can read.
+// and p's packets state lengths instead, as in MP4 and Matroska.
 func WantsStartCodes(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 	id, header := p.CodecID(), p.ExtraData()
-	return (id == astiav.CodecIDH264 || id == astiav.CodecIDHevc) && len(header) > 0 && header[0] == 1 && av.IsMuxer(c, "avi,mpeg,vob,dvd,svcd,vcd")
+	return (id == astiav.CodecIDH264 || id == astiav.CodecIDHevc) && len(header) > 0 && header[0] == 1 &&
+		av.IsMuxer(c, "avi,mpeg,vob,dvd,svcd,vcd,"+addStartCodes)
 }
+
+// addStartCodes are the muxers that put start codes in place of lengths. They leave out the parameter sets of a second key
+// frame if the first one has its own.
+const addStartCodes = "mpegts,h264,hevc"
+
+// AddsStartCodes reports whether c's muxer puts start codes in place of lengths. Others fail then, or write what nobody can read.
+func AddsStartCodes(c *astiav.FormatContext) bool { return av.IsMuxer(c, addStartCodes) }
 
 // Refuses reports whether c is known not to take the codec.
 func Refuses(c *astiav.FormatContext, id astiav.CodecID) bool { return query(c, id) == 0 }

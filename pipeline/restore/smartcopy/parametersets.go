@@ -33,10 +33,11 @@ func freeNumbers(hevc bool) (list []setNumbers) {
 
 // The types of NAL units that this file distinguishes.
 const (
-	avcSlice, avcPartition, avcIDR, avcSPS, avcPPS = 1, 2, 5, 7, 8
+	avcSlice, avcPartition, avcIDR, avcSPS, avcPPS, avcDelimiter = 1, 2, 5, 7, 8, 9
 
 	hevcFirstIRAP, hevcIDRRADL, hevcIDRAlone, hevcLastIRAP = 16, 19, 20, 23
 	hevcLastPicture, hevcVPS, hevcSPS, hevcPPS             = 31, 32, 33, 34
+	hevcDelimiter                                          = 35
 )
 
 // nalKind returns the type of a NAL unit, -1 if the unit is too short.
@@ -54,6 +55,12 @@ func nalKind(hevc bool, nal []byte) int {
 func isSet(hevc bool, nal []byte) bool {
 	k := nalKind(hevc, nal)
 	return hevc && k >= hevcVPS && k <= hevcPPS || !hevc && (k == avcSPS || k == avcPPS)
+}
+
+// isDelimiter reports whether a NAL unit is an access unit delimiter, which comes before all others.
+func isDelimiter(hevc bool, nal []byte) bool {
+	k := nalKind(hevc, nal)
+	return hevc && k == hevcDelimiter || !hevc && k == avcDelimiter
 }
 
 // restarts reports whether a packet's first picture is an IDR picture, across which no

@@ -28,6 +28,7 @@ type Splicer struct {
 	header []byte // the output stream's extradata
 	// For H.264 and HEVC only:
 	config *decoderConfig // nil for other codecs
+	codes  bool           // the file wants start codes, and the source's packets state lengths
 	to     setNumbers     // new numbers of the encoder's parameter sets
 	sets   [][]byte       // the encoder's parameter sets with their new numbers
 }
@@ -87,6 +88,9 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 		if s.config, err = parseConfig(id == astiav.CodecIDHevc, p.ExtraData()); err != nil {
 			return err
 		}
+		if s.codes, err = media.WantsStartCodes(s.name, s.opt.Container.Format, s.source.Source()); err != nil {
+			return err
+		}
 	}
 	own := s.opt.Encoder.Options
 	err = fmt.Errorf("the input states no bit rate, which encoder %s needs", s.opt.Encoder.Codec)
@@ -139,7 +143,11 @@ func (s *Splicer) try(ctx context.Context) error {
 	}
 	var added [][]byte
 	if s.to, s.sets, added, err = joinSets(s.config.hevc, s.config.sets, own); err == nil {
-		s.header, err = s.config.with(added)
+		like := *s.config
+		if s.codes {
+			like.head = nil
+		}
+		s.header, err = like.with(added)
 	}
 	return err
 }
@@ -180,11 +188,36 @@ func (s *Splicer) Create(ctx context.Context, opt media.WriterOptions) (*media.O
 	return o, err
 }
 
-// adopt converts the encoder's packet to the source's NAL unit framing and the new numbers of
+// Reframe gives a packet of the source the framing that the file wants. With start codes, the parameter sets precede each key
+// frame, so that decoding can begin there.
+func (s *Splicer) Reframe(p *media.Packet) error {
+	if !s.codes {
+		return nil
+	}
+	nals, err := splitNALs(p.Data, s.config.length)
+	if err != nil {
+		return unsuited(err)
+	}
+	if p.IsKey() && !slices.ContainsFunc(nals, func(nal []byte) bool { return isSet(s.config.hevc, nal) }) {
+		first := 0
+		if len(nals) > 0 && isDelimiter(s.config.hevc, nals[0]) {
+			first = 1
+		}
+		nals = slices.Insert(nals, first, s.config.sets...)
+	}
+	p.Data = joinNALs(nals, 0)
+	return nil
+}
+
+// adopt converts the encoder's packet to the file's NAL unit framing and the new numbers of
 // parameter sets.
 func (s *Splicer) adopt(p *media.Packet) error {
 	var nals [][]byte
-	if p.IsKey() && s.config.length == 0 {
+	length := s.config.length
+	if s.codes {
+		length = 0
+	}
+	if p.IsKey() && length == 0 {
 		nals = append(nals, s.sets...)
 	}
 	for _, nal := range splitStartCodes(p.Data) {
@@ -197,6 +230,6 @@ func (s *Splicer) adopt(p *media.Packet) error {
 		}
 		nals = append(nals, nal)
 	}
-	p.Data = joinNALs(nals, s.config.length)
+	p.Data = joinNALs(nals, length)
 	return nil
 }

@@ -177,7 +177,7 @@ func TestSmartCopyIntoStartCodes(t *testing.T) {
 		args  []string
 		files []string
 	}{
-		{[]string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"}, []string{"out.ts", "out.avi", "out.vob", "out.h264"}},
+		{[]string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p"}, []string{"out.ts", "out.avi", "out.vob", "out.mxf", "out.h264"}},
 		{[]string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p", "-x264-params", "repeat-headers=1:aud=1"}, []string{"out.ts", "out.vob"}},
 		{[]string{"-c:v", "libx265", "-x265-params", "log-level=error:keyint=20:open-gop=0:repeat-headers=1"}, []string{"out.ts", "out.hevc"}},
 	} {

@@ -113,7 +113,7 @@ func Holds(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 func WantsStartCodes(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 	id, header := p.CodecID(), p.ExtraData()
 	return (id == astiav.CodecIDH264 || id == astiav.CodecIDHevc) && len(header) > 0 && header[0] == 1 &&
-		av.IsMuxer(c, "avi,mpeg,vob,dvd,svcd,vcd,"+addStartCodes)
+		av.IsMuxer(c, "avi,mpeg,vob,dvd,svcd,vcd,mxf,mxf_opatom,wtv,"+addStartCodes)
 }
 
 // addStartCodes are the muxers that put start codes in place of lengths. They leave out the parameter sets of a second key

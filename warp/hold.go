@@ -68,13 +68,13 @@ func (h *Hold) count(x0, y0, side int) (steps, moves int) {
 	return steps, moves
 }
 
-func apart(a, b uint8) int { return int(max(a, b) - min(a, b)) }
+func apart[T frame.Sample](a, b T) T { return max(a, b) - min(a, b) }
 
 // stands returns by how much the pictures shown differ at (x, y).
 func (h *Hold) stands(x, y int) (most int) {
 	v := h.Shown[0].Row(y)[x]
 	for _, m := range h.Shown[1:] {
-		most = max(most, apart(v, m.Row(y)[x]))
+		most = max(most, int(apart(v, m.Row(y)[x])))
 	}
 	return most
 }

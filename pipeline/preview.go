@@ -87,11 +87,7 @@ func preview(ctx context.Context, o Options, dir string) (*Preview, error) {
 	if err := o.checkFiles(); err != nil {
 		return nil, err
 	}
-	settled, err := o.Settle()
-	if err != nil {
-		return nil, err
-	}
-	clip, err := settled.Open(ctx)
+	clip, err := Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}

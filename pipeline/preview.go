@@ -164,12 +164,11 @@ func (c *Clip) shot(trial *Result) (shot, held int64) {
 	var seen int64
 	shown := int64(-1) // the place of the picture that the frame before shows; -1 for a made one
 	for _, pass := range c.Plan.Passes {
-		layout, sharp := pass.Layout.(*timeline.Constant)
-		if exposed, ok := pass.Layout.(*timeline.Exposed); ok {
-			layout = &exposed.Constant
-		} else if !sharp {
+		layout, ok := pass.Constant()
+		if !ok {
 			continue
 		}
+		sharp := pass.Layout.Subframes() == 1
 		for k := layout.First(); k < min(total, layout.End()) && seen < countedFrames; k++ {
 			seen++
 			m := layout.Moment(k)

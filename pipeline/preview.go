@@ -93,15 +93,16 @@ func preview(ctx context.Context, o Options, dir string) (*Preview, error) {
 	}
 	defer clip.Close()
 	clip.LogRate()
-	if err := clip.checkChannels(ctx); err != nil {
-		return nil, err
-	}
 	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	writer, err := media.Create(ctx, o.Output.File, clip.Source, clip.WriterOptions(s.Memory()))
+	writing := clip.WriterOptions(s.Memory())
+	if err := clip.KeepChannels(ctx, &writing); err != nil {
+		return nil, err
+	}
+	writer, err := media.Create(ctx, o.Output.File, clip.Source, writing)
 	if err != nil {
 		return nil, err
 	}

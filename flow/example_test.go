@@ -61,19 +61,3 @@ func ExampleConsistency() {
 	// pixel 6 leaves the picture
 	// pixel 7 leaves the picture
 }
-
-// EndpointError judges an estimate by its mean distance from the truth, in pixels.
-func ExampleEndpointError() {
-	truth, estimate := flow.NewField(10, 10), flow.NewField(10, 10)
-	for y := range 10 {
-		for x := range 10 {
-			estimate.Row(y)[x] = flow.Vec{X: 3 * flow.One / 4, Y: flow.One} // 0.75 and 1 pixels
-		}
-	}
-	mean, err := flow.EndpointError(nil, estimate, truth)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(mean)
-	// Output: 1.25
-}

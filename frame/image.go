@@ -28,6 +28,15 @@ func (m Image[T]) Row(y int) []T {
 	return m.Pix[o : o+m.Width : o+m.Width]
 }
 
+// Clone returns a copy of m with Stride == Width.
+func (m Image[T]) Clone() Image[T] {
+	c := NewImage[T](m.Width, m.Height)
+	for y := range m.Height {
+		copy(c.Row(y), m.Row(y))
+	}
+	return c
+}
+
 // Resize makes m width by height with Stride == Width. It reuses m's memory if that is
 // large enough, and leaves the contents undefined.
 func (m *Image[T]) Resize(width, height int) {

@@ -16,12 +16,6 @@ import (
 	"retime/pipeline/stages"
 )
 
-// checkChannels returns the error that KeepChannels would.
-func (c *Clip) checkChannels(ctx context.Context) error {
-	copied := *c
-	return copied.KeepChannels(ctx, new(media.WriterOptions))
-}
-
 // KeepChannels has an OpenEXR sequence that is made of another keep all that its pictures hold, and one of DPX their
 // headers, unless somebody says how to encode them, or they hold what cannot be kept; w then warns of what is lost, and rules
 // for channels are an error. It comes before the line is made.

@@ -23,12 +23,27 @@ type Clip struct {
 	varies  *variation // nil for a constant rate
 }
 
-// Open opens the input and plans its conversion. Errors carry a fault.Kind.
-func (o *Settled) Open(ctx context.Context) (*Clip, error) { return o.open(ctx, false) }
+// Open opens the input of o and plans its conversion. Errors carry a fault.Kind.
+func Open(ctx context.Context, o Options) (*Clip, error) {
+	settled, err := o.Settle()
+	if err != nil {
+		return nil, err
+	}
+	return settled.Open(ctx)
+}
 
 // OpenPackets is Open for a conversion that copies packets of the video: Source.NextPacket
 // returns them.
-func (o *Settled) OpenPackets(ctx context.Context) (*Clip, error) { return o.open(ctx, true) }
+func OpenPackets(ctx context.Context, o Options) (*Clip, error) {
+	settled, err := o.Settle()
+	if err != nil {
+		return nil, err
+	}
+	return settled.open(ctx, true)
+}
+
+// Open is the function Open for options that are settled.
+func (o *Settled) Open(ctx context.Context) (*Clip, error) { return o.open(ctx, false) }
 
 func (o *Settled) open(ctx context.Context, packets bool) (*Clip, error) {
 	if o.Input.File == "" {

@@ -22,11 +22,7 @@ func Flows(ctx context.Context, o Options) (pictures int64, err error) {
 		return 0, fault.New(fault.Usage, "Hooks.Vectors is not set")
 	}
 	o.Output.File = ""
-	settled, err := o.Settle()
-	if err != nil {
-		return 0, err
-	}
-	clip, err := settled.Open(ctx)
+	clip, err := Open(ctx, o)
 	if err != nil {
 		return 0, err
 	}

@@ -98,7 +98,7 @@ func TestHeadersOfDPX(t *testing.T) {
 }
 
 // Where FFmpeg writes other samples than the source holds, or the source has several elements, no picture has the source's header,
-// and a warning says so.
+// and a warning says so, also in a dry run.
 func TestHeadersOfOtherDPX(t *testing.T) {
 	for name, change := range map[string]func(file []byte) []byte{
 		"UYVY":     func(f []byte) []byte { f[800] = 100; return f[:2060+64*48*2] },
@@ -115,19 +115,24 @@ func TestHeadersOfOtherDPX(t *testing.T) {
 			cliptest.Must(t, os.WriteFile(picture, file, 0o600))
 		}
 		var said strings.Builder
-		mustRun(t, pipeline.Options{
+		o := pipeline.Options{
 			Input: pipeline.Input{File: filepath.Join(in, "f#.dpx"), Rate: big.NewRat(24, 1)}, Output: pipeline.Output{File: filepath.Join(out, "g#.dpx")},
 			Timing: pipeline.Timing{Rate: pipeline.Rate{Value: big.NewRat(48, 1)}}, Synthesis: pipeline.Synthesis{Mode: warp.Blend},
 			Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn}))},
-		})
+		}
+		_, err := pipeline.NewPreview(t.Context(), o)
+		cliptest.Must(t, err)
+		foretold := said.String()
+		said.Reset()
+		mustRun(t, o)
 		files, _ := filepath.Glob(filepath.Join(out, "*.dpx"))
 		for _, name := range files {
 			if file, err := os.ReadFile(name); err != nil || file[801] != 2 || string(file[:4]) != "XPDS" {
 				t.Errorf("%s: %s begins %q with transfer %d, %v", name, filepath.Base(name), file[:4], file[801], err)
 			}
 		}
-		if len(files) != 6 || strings.Count(said.String(), "FFmpeg's headers") != 1 {
-			t.Errorf("%s: %d files; %s", name, len(files), said.String())
+		if len(files) != 6 || strings.Count(said.String(), "FFmpeg's headers") != 1 || strings.Count(foretold, "FFmpeg's headers") != 1 {
+			t.Errorf("%s: %d files; %s; a dry run says %s", name, len(files), said.String(), foretold)
 		}
 	}
 }

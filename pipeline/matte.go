@@ -109,14 +109,12 @@ func (m *mattes) Close() {
 
 // matteOf returns the brightness of f, from 0 for black to 255 for white.
 func matteOf(f *frame.Frame) frame.Image[uint8] {
-	luma := warp.Luma(f)
-	out := frame.NewImage[uint8](f.Width, f.Height)
+	out := warp.OwnLuma(f)
+	if f.FullRange || f.Format.RGB {
+		return out
+	}
 	for y := range out.Height {
 		row := out.Row(y)
-		copy(row, luma.Row(y))
-		if f.FullRange || f.Format.RGB {
-			continue
-		}
 		for x, v := range row {
 			row[x] = uint8((min(max(int(v)-16, 0), 219)*255 + 109) / 219)
 		}

@@ -8,4 +8,4 @@ import (
 )
 
 // openCV opens the estimator of a method of OpenCV.
-func openCV(m motion.Method) (motion.Foreign, error) { return opencv.NewNamed(string(m)) }
+func openCV(m motion.Method) (motion.Foreign, error) { return opencv.NewPair(string(m)) }

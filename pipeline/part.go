@@ -25,9 +25,13 @@ func (c *Clip) Reopen(ctx context.Context, s Span) (*media.Reader, error) {
 	return media.Open(ctx, c.Options.Input.File, o)
 }
 
-// OpenInput opens the input with all of its options, and plans no conversion.
-func (o *Settled) OpenInput(ctx context.Context) (*media.Reader, error) {
-	return (&Clip{Options: *o}).Reopen(ctx, Span{From: o.Timing.From, To: o.Timing.To})
+// OpenInput opens o's input with all of its options, and plans no conversion.
+func OpenInput(ctx context.Context, o Options) (*media.Reader, error) {
+	settled, err := o.Settle()
+	if err != nil {
+		return nil, err
+	}
+	return (&Clip{Options: *settled}).Reopen(ctx, Span{From: o.Timing.From, To: o.Timing.To})
 }
 
 // Part is consecutive frames of a pass, which Frames makes without those before and after them.

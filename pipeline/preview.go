@@ -87,25 +87,22 @@ func preview(ctx context.Context, o Options, dir string) (*Preview, error) {
 	if err := o.checkFiles(); err != nil {
 		return nil, err
 	}
-	settled, err := o.Settle()
-	if err != nil {
-		return nil, err
-	}
-	clip, err := settled.Open(ctx)
+	clip, err := Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer clip.Close()
 	clip.LogRate()
-	if err := clip.checkChannels(ctx); err != nil {
-		return nil, err
-	}
 	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	writer, err := media.Create(ctx, o.Output.File, clip.Source, clip.WriterOptions(s.Memory()))
+	writing := clip.WriterOptions(s.Memory())
+	if err := clip.KeepChannels(ctx, &writing); err != nil {
+		return nil, err
+	}
+	writer, err := media.Create(ctx, o.Output.File, clip.Source, writing)
 	if err != nil {
 		return nil, err
 	}
@@ -168,12 +165,11 @@ func (c *Clip) shot(trial *Result) (shot, held int64) {
 	var seen int64
 	shown := int64(-1) // the place of the picture that the frame before shows; -1 for a made one
 	for _, pass := range c.Plan.Passes {
-		layout, sharp := pass.Layout.(*timeline.Constant)
-		if exposed, ok := pass.Layout.(*timeline.Exposed); ok {
-			layout = &exposed.Constant
-		} else if !sharp {
+		layout, ok := pass.Constant()
+		if !ok {
 			continue
 		}
+		sharp := pass.Layout.Subframes() == 1
 		for k := layout.First(); k < min(total, layout.End()) && seen < countedFrames; k++ {
 			seen++
 			m := layout.Moment(k)

@@ -129,6 +129,11 @@ func MaskedBlend(workers frame.Workers, dst, a, b *frame.Frame, phase Phase, con
 	}
 }
 
+// MaskedCopy copies from into dst at the samples with low confidence, as MaskedBlend cross-fades.
+func MaskedCopy(workers frame.Workers, dst, from *frame.Frame, confidence frame.Image[uint8], level int) {
+	MaskedBlend(workers, dst, from, from, 0, confidence, level)
+}
+
 // Where most of the pixels within doubtedReach pixels of the picture have a confidence below doubted,
 // with which a masked blend is half the cross-fade, none of them is to be trusted.
 const (

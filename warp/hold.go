@@ -68,13 +68,13 @@ func (h *Hold) count(x0, y0, side int) (steps, moves int) {
 	return steps, moves
 }
 
-func apart(a, b uint8) int { return int(max(a, b) - min(a, b)) }
+func apart[T frame.Sample](a, b T) T { return max(a, b) - min(a, b) }
 
 // stands returns by how much the pictures shown differ at (x, y).
 func (h *Hold) stands(x, y int) (most int) {
 	v := h.Shown[0].Row(y)[x]
 	for _, m := range h.Shown[1:] {
-		most = max(most, apart(v, m.Row(y)[x]))
+		most = max(most, int(apart(v, m.Row(y)[x])))
 	}
 	return most
 }
@@ -180,10 +180,7 @@ func (h *Hold) keep(ways, kinds frame.Image[uint8]) {
 // Touching returns those regions of m that touch one of others, of which any may be empty; an empty image
 // for none.
 func Touching(m frame.Image[uint8], others ...frame.Image[uint8]) frame.Image[uint8] {
-	kept := frame.NewImage[uint8](m.Width, m.Height)
-	for y := range m.Height {
-		copy(kept.Row(y), m.Row(y))
-	}
+	kept := m.Clone()
 	any := keepRegions(kept, func(places []place) bool {
 		return slices.ContainsFunc(others, func(o frame.Image[uint8]) bool {
 			return o.Width > 0 && slices.ContainsFunc(places, func(p place) bool { return o.Row(p.y)[p.x] != 0 })

@@ -70,11 +70,11 @@ func (m *maker) inspect() Inspection {
 
 // clone returns a copy in memory of its own.
 func (in Inspection) clone() Inspection {
-	in.Unseen.Pix, in.Overlay.Pix = slices.Clone(in.Unseen.Pix), slices.Clone(in.Overlay.Pix)
+	in.Unseen, in.Overlay = in.Unseen.Clone(), in.Overlay.Clone()
 	in.Guesses = slices.Clone(in.Guesses)
 	for i := range in.Guesses {
 		g := &in.Guesses[i]
-		g.Motion.Pix, g.Cost.Pix, g.Share.Pix = slices.Clone(g.Motion.Pix), slices.Clone(g.Cost.Pix), slices.Clone(g.Share.Pix)
+		g.Motion.Image, g.Cost, g.Share = g.Motion.Clone(), g.Cost.Clone(), g.Share.Clone()
 	}
 	return in
 }

@@ -85,7 +85,7 @@ const (
 func findChanges(out []uint8, in *Interval, y int) {
 	ra, rb := in.GuideA.Row(y), in.GuideB.Row(y)
 	for x := range out {
-		out[x] = max(ra[x], rb[x]) - min(ra[x], rb[x])
+		out[x] = apart(ra[x], rb[x])
 	}
 	for i := 1; i < 3 && in.A.Format.Planes >= 3; i++ {
 		if in.A.Format.Bytes() == 1 {
@@ -103,8 +103,7 @@ func colourChanges[T frame.Sample](out []uint8, a, b frame.Image[T], in *Interva
 	ra, rb := a.Row(row), b.Row(row)
 	for x := range out {
 		at := min(x<<in.Level>>sx, len(ra)-1)
-		d := max(ra[at], rb[at]) - min(ra[at], rb[at])
-		out[x] = max(out[x], uint8(uint32(d)>>(in.A.Format.Depth-8)))
+		out[x] = max(out[x], uint8(uint32(apart(ra[at], rb[at]))>>(in.A.Format.Depth-8)))
 	}
 }
 

@@ -161,10 +161,7 @@ func (d *drawing) separate(l *Layers) bool {
 
 // filled returns f with the nearest other vectors in its holes.
 func (d *drawing) filled(f flow.Field, holes frame.Image[uint8]) flow.Field {
-	out := flow.NewField(f.Width, f.Height)
-	for y := range f.Height {
-		copy(out.Row(y), f.Row(y))
-	}
+	out := flow.Field{Image: f.Clone()}
 	filler := FlowFiller{Workers: d.workers}
 	filler.Nearest(out, holes)
 	return out

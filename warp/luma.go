@@ -11,8 +11,7 @@ import (
 // 0.114 B, in 8-bit fixed point, for RGB. Luma tone-maps HDR signals. The picture may
 // share f's samples.
 func Luma(f *frame.Frame) frame.Image[uint8] {
-	hdr := f.Transfer != frame.SDR
-	if !f.Format.RGB && f.Format.Depth == 8 && !hdr {
+	if sharesLuma(f) {
 		return frame.Samples[uint8](f.Planes[0])
 	}
 	out := frame.NewImage[uint8](f.Width, f.Height)
@@ -23,6 +22,20 @@ func Luma(f *frame.Frame) frame.Image[uint8] {
 		luma[uint16](f, out, tone)
 	}
 	return out
+}
+
+// OwnLuma is Luma in memory of its own.
+func OwnLuma(f *frame.Frame) frame.Image[uint8] {
+	m := Luma(f)
+	if sharesLuma(f) {
+		return m.Clone()
+	}
+	return m
+}
+
+// sharesLuma reports whether the luma plane of f is its luma.
+func sharesLuma(f *frame.Frame) bool {
+	return !f.Format.RGB && f.Format.Depth == 8 && f.Transfer == frame.SDR
 }
 
 // Tone returns the 8-bit luma of each sample of f's luma, or nil if Luma drops bits.

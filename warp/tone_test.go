@@ -102,3 +102,17 @@ func TestLumaOfRGB(t *testing.T) {
 		}
 	}
 }
+
+// OwnLuma is Luma, which stays when the frame's samples change.
+func TestOwnLuma(t *testing.T) {
+	for _, format := range formats {
+		f := noiseFrame(1, format, 7, 5)
+		own, want := OwnLuma(f), Luma(f).Clone()
+		for _, p := range f.Planes {
+			clear(p.Pix)
+		}
+		if !slices.Equal(own.Pix, want.Pix) {
+			t.Errorf("%s: it changed with the frame", format.Name)
+		}
+	}
+}

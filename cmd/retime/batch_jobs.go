@@ -97,7 +97,7 @@ func (c *batchClip) arguments() []string {
 		paths[d.name] = d.path
 	}
 	visitDecisive(c.given, func(d *flag, texts []string) {
-		if d.name == "channel" && !c.Output.IsEXR() {
+		if d.role == roleEXR && !c.Output.IsEXR() {
 			return
 		}
 		if path := paths[d.name]; path != nil {
@@ -218,10 +218,7 @@ func clipOf(entry settings.Clip, dir, confine string) (*batchClip, batch.Job, er
 	flags := pflag.NewFlagSet("clip", pflag.ContinueOnError)
 	o.AddFlags(flags)
 	input := ""
-	for i, s := range entry.Settings {
-		if s.Name == "channel" && i >= entry.Own {
-			o.Output.LenientChannels = true
-		}
+	for _, s := range entry.Settings {
 		f := flags.Lookup(s.Name)
 		switch {
 		case s.Name == "input" && !s.List:
@@ -231,6 +228,9 @@ func clipOf(entry settings.Clip, dir, confine string) (*batchClip, batch.Job, er
 			return nil, batch.Job{}, fmt.Errorf("line %d: no setting %q; use a flag of retime without its dashes, or input", s.Line, s.Name)
 		case s.List && (f == nil || !isRepeatable(f)):
 			return nil, batch.Job{}, fmt.Errorf("line %d: %s: want one value", s.Line, s.Name)
+		}
+		if s.Default && definition(f).role == roleEXR {
+			o.Output.LenientChannels = true
 		}
 		for _, v := range s.Values {
 			if err := setFlag(flags, s.Name, v); err != nil {

@@ -210,7 +210,7 @@ func TestOwnDevices(t *testing.T) {
 	}
 }
 
-// A sequence weighs what its pictures do, in what is foretold of the time.
+// A sequence or a glob weighs what its pictures do, in what is foretold of the time.
 func TestBatchWeighsSequences(t *testing.T) {
 	dir := t.TempDir()
 	for i, size := range []int{100, 250} {
@@ -218,7 +218,7 @@ func TestBatchWeighsSequences(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]int64{"p.####.exr": 350, "p.0001.exr": 250, "q.####.exr": 0} {
+	for name, want := range map[string]int64{"p.####.exr": 350, "p.*.exr": 350, "p.0001.exr": 250, "q.####.exr": 0} {
 		if got := (&batch.Job{Input: filepath.Join(dir, name)}).InputSize(); got != want {
 			t.Errorf("%s: %d bytes, want %d", name, got, want)
 		}

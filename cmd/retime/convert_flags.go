@@ -182,7 +182,7 @@ func (o *ConvertOptions) flags() []flag {
 		{name: "start-number", arg: "N", usage: "number of the first picture: -o frames/%05d.png (default the input's, or 1)", heading: outputHeading, option: "Output.StartNumber",
 			verbs: conversions, Value: pointed(&out.StartNumber, parseInt)},
 		{name: "channel", arg: "PATTERN=HOW", usage: "channels of OpenEXR in made frames: N=mix, 'mask.*=nearest'; repeatable\n" +
-			"Names tell which are mixed and which come from the nearer frame (docs/compositing.md); * stands for any text, and the last rule for a channel counts.", heading: outputHeading, option: "Output.Channels",
+			"Names tell which are mixed and which come from the nearer frame (docs/compositing.md); * stands for any text, and the last rule for a channel counts.", heading: outputHeading, option: "Output.Channels", role: roleEXR,
 			verbs: convertVerb | batchVerb | restoreVerb | reviewVerb, Value: texts(&out.Channels)},
 		{name: "vopt", arg: "KEY=VALUE", usage: "option of the video encoder, such as preset=slow; repeatable", heading: outputHeading, option: "Output.VideoOptions",
 			verbs: conversions | restoreVerb, Value: &pairs{&out.VideoOptions, "--vopt"}},

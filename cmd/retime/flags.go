@@ -49,6 +49,7 @@ type role int
 
 const (
 	roleContent role = iota // the content of the output, except how frames are made
+	roleEXR                 // the content of a sequence of OpenEXR; no other clip heeds it among a job file's defaults
 	roleMethod              // the way of making frames
 	roleMachine             // the processors and threads
 	roleFiles               // which files are written, and whether they are checked

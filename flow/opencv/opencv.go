@@ -29,12 +29,8 @@ import (
 	"retime/frame"
 )
 
-const (
-	// maxSide is the longest side in pixels that cv::remap accepts.
-	maxSide = math.MaxInt16 - 1
-	// maxIterations is far more than any estimator profits from.
-	maxIterations = 10000
-)
+// maxSide is the longest side in pixels that cv::remap accepts.
+const maxSide = math.MaxInt16 - 1
 
 // Version returns the version of OpenCV, such as "4.6.0".
 func Version() string { return C.GoString(C.flow_opencv_version()) }
@@ -66,13 +62,6 @@ func failure(msg *C.char) error {
 	return errors.New(strings.Join(strings.Fields(C.GoString(msg)), " "))
 }
 
-func flag(b bool) C.int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // luma returns a pointer to the samples of m for one call into C. m must have passed
 // flow.CheckPictures.
 func luma(m frame.Image[uint8]) C.flow_luma {
@@ -84,23 +73,17 @@ func luma(m frame.Image[uint8]) C.flow_luma {
 	}
 }
 
-// vectors returns the vectors of f without copying them from OpenCV's memory.
-func vectors(f C.flow_field) [][2]float32 {
-	return unsafe.Slice((*[2]float32)(unsafe.Pointer(f.vectors)), int(f.width)*int(f.height))
-}
-
-// store multiplies the upper left width by height vectors of f by scale/256 and sets
-// dst to their canonical form.
-func store(dst *flow.Field, f C.flow_field, width, height int, scale float32) error {
+// store sets dst to the canonical form of the upper left width by height vectors of f.
+func store(dst *flow.Field, f C.flow_field, width, height int) error {
 	stride := int(f.width)
 	if stride < width || int(f.height) < height {
 		return fmt.Errorf("flow of %dx%d for a picture of %dx%d", f.width, f.height, width, height)
 	}
-	src := vectors(f)
+	src := unsafe.Slice((*[2]float32)(unsafe.Pointer(f.vectors)), int(f.width)*int(f.height))
 	dst.Resize(width, height)
 	limit := dst.Limit()
 	for y := range height {
-		flow.Quantize(dst.Row(y), src[y*stride:], scale, limit)
+		flow.Quantize(dst.Row(y), src[y*stride:], flow.One, limit)
 	}
 	return nil
 }

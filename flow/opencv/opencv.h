@@ -41,39 +41,17 @@ typedef struct {
 
 typedef struct flow_dis flow_dis;
 
-typedef struct {
-	int finest_scale, patch_size, patch_stride;
-	int gradient_descent_iterations, variational_refinement_iterations;
-	float alpha, gamma, delta;
-	int mean_normalization, spatial_propagation;
-	int upsample;
-} flow_dis_options;
-
 char *flow_dis_new(flow_dis **out);
 void flow_dis_free(flow_dis *d);
 
 // flow_dis_calc extends a and b to width x height by repeating their right and lower
-// borders, estimates the flow between them and stores it in flow. If guided is set, the
-// estimate starts from the vectors in flow, which must have that size. If o->upsample
-// is set, the result is in pixels of the upsampled pictures.
-char *flow_dis_calc(flow_dis *d, const flow_dis_options *o, flow_luma a, flow_luma b,
-                    int width, int height, int guided, flow_mat flow, flow_field *field);
-
-typedef struct {
-	double pyramid_scale;
-	int levels, window_size, iterations, poly_n;
-	double poly_sigma;
-	int gaussian;
-} flow_farneback_options;
+// borders, estimates the flow between them and stores it in flow.
+char *flow_dis_calc(flow_dis *d, flow_luma a, flow_luma b, int width, int height, flow_mat flow, flow_field *field);
 
 // flow_farneback estimates the flow from a to b and stores it in flow. GoCV's binding
 // of the same function has no guard: an exception, such as OpenCV's when it runs out of
 // memory, would abort the process.
-char *flow_farneback(const flow_farneback_options *o, flow_luma a, flow_luma b,
-                     flow_mat flow, flow_field *field);
-
-// flow_create makes m a field of the given size with undefined vectors.
-char *flow_create(flow_mat m, int width, int height, flow_field *field);
+char *flow_farneback(flow_luma a, flow_luma b, flow_mat flow, flow_field *field);
 
 char *flow_set_threads(int n);
 

@@ -11,24 +11,22 @@ import (
 
 // Pair estimates the flow both ways between two pictures, with two estimators of one kind that run
 // at once. Only one goroutine at a time may use a Pair.
-type Pair struct{ forward, backward oneWay }
+type Pair struct {
+	forward, backward oneWay
+	name              string
+}
 
-// oneWay estimates the flow from one picture to another.
+// oneWay estimates the flow from one picture to another: 8-bit luma pictures of one size, from 1x1 up to
+// 32766 pixels in a side. It reads them in place and reuses the field's memory; after an error the field's contents
+// are undefined.
 type oneWay = flow.Estimator[frame.Image[uint8], *flow.Field]
 
-// NewDISPair returns a Pair of DIS estimators, which the caller must close, or an error
-// if opts are out of range.
-func NewDISPair(opts DISOptions) (*Pair, error) {
-	return newPair(func() (oneWay, error) { return NewDIS(opts) })
-}
-
-// NewFarnebackPair returns a Pair of Farneback estimators, which the caller must close,
-// or an error if opts are out of range.
-func NewFarnebackPair(opts FarnebackOptions) (*Pair, error) {
-	return newPair(func() (oneWay, error) { return NewFarneback(opts) })
-}
-
-func newPair(open func() (oneWay, error)) (*Pair, error) {
+// NewPair returns the Pair of a method, "farneback" or else DIS, which the caller must close.
+func NewPair(method string) (*Pair, error) {
+	open := newDIS
+	if method == "farneback" {
+		open = newFarneback
+	}
 	forward, err := open()
 	if err != nil {
 		return nil, err
@@ -38,8 +36,11 @@ func newPair(open func() (oneWay, error)) (*Pair, error) {
 		forward.Close()
 		return nil, err
 	}
-	return &Pair{forward, backward}, nil
+	return &Pair{forward, backward, method + "\n" + Build()}, nil
 }
+
+// Name returns a name that tells all that the flow depends on besides the pictures: OpenCV's build, too.
+func (p *Pair) Name() string { return p.name }
 
 // Estimate sets forward to the flow from a to b, and backward to the flow from b to a.
 // It takes the pictures that the two estimators take, reads them in place, and reuses

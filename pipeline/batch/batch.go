@@ -14,6 +14,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 )
 
 // Job is the conversion of one clip.
@@ -254,7 +255,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	if out := b.save(key, now, out); out.Err != nil {
 		return out
 	}
-	r.Overwrite, r.Interrupted = b.o.Overwrite || exist || was.Owned && job.isSequence(), was.State == Running
+	r.Overwrite, r.Interrupted = b.o.Overwrite || exist || was.Owned && media.IsSequence(job.Output), was.State == Running
 	r.Progress = func(p pipeline.Progress) { b.notify(Event{Job: i, State: Running, Progress: p}) }
 	log := b.store.createLog(key)
 	r.Log = log

@@ -349,11 +349,13 @@ func TestClashes(t *testing.T) {
 
 func TestSequencesAreInputs(t *testing.T) {
 	f := newFixture(t, "0001.png", "0002.png")
-	job := Job{Input: f.path("%04d.png")}
-	before := job.inputs()
-	f.write("0002.png", "another picture")
-	if job.inputs() == before {
-		t.Error("a picture changed unseen")
+	for _, name := range []string{"%04d.png", "####.png", "*.png"} {
+		job := Job{Input: f.path(name)}
+		before := job.inputs()
+		f.write("0002.png", "a picture other than for "+name)
+		if job.inputs() == before {
+			t.Errorf("%s: a picture changed unseen", name)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
-	"retime/pipeline/media/sequence"
+	"retime/pipeline/media"
 )
 
 // stamp distinguishes versions of a file.
@@ -50,7 +50,7 @@ func (s stamp) exists() bool { return !s.Modified.IsZero() }
 func (s stamp) equal(t stamp) bool { return s.Size == t.Size && s.Modified.Equal(t.Modified) }
 
 // inputs returns a hash of the sizes and times of the files that j reads, including every picture
-// of an image sequence.
+// of an image sequence or a glob.
 func (j *Job) inputs() string {
 	h := sha256.New()
 	add := func(name string) {
@@ -61,39 +61,22 @@ func (j *Job) inputs() string {
 		fmt.Fprintf(h, "%q %d %d\n", name, s.Size, s.Modified.UnixNano())
 	}
 	for _, name := range append([]string{j.Input}, j.Reads...) {
-		for _, file := range filesOf(name) {
-			add(file)
+		add(name)
+		for _, file := range media.Files(name) {
+			if file != name {
+				add(file)
+			}
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// InputSize returns how many bytes the input has, with every picture of an image sequence.
+// InputSize returns how many bytes the input has, with every picture of an image sequence or a glob.
 func (j *Job) InputSize() (sum int64) {
-	for _, file := range filesOf(j.Input) {
+	for _, file := range media.Files(j.Input) {
 		sum += stampOf(file).Size
 	}
 	return sum
-}
-
-// filesOf returns a name and, if it names an image sequence, every picture of that.
-func filesOf(name string) []string {
-	files := []string{name}
-	s, ok := sequence.Parse(name)
-	if !ok || stampOf(name).exists() {
-		return files
-	}
-	numbers, _ := s.Numbers() // the conversion reports what cannot be read
-	for _, n := range numbers {
-		files = append(files, s.File(n))
-	}
-	return files
-}
-
-// isSequence reports whether the output is an image sequence, which has no stamp.
-func (j *Job) isSequence() bool {
-	_, ok := sequence.Parse(j.Output)
-	return ok && !stampOf(j.Output).exists()
 }
 
 func (j *Job) settings() string {

@@ -76,11 +76,7 @@ func dissect(ctx context.Context, o pipeline.Options, at *big.Rat) (_ *Dissectio
 	if o.Timing.Rate.Value == nil {
 		o.Timing.Rate.Value = big.NewRat(1, 1) // the input may state none, and none is needed
 	}
-	settled, err := o.Settle()
-	if err != nil {
-		return nil, err
-	}
-	clip, err := settled.Open(ctx)
+	clip, err := pipeline.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func TestDamageHasNoErrno(t *testing.T) {
 			if err := os.WriteFile(name, damaged, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			clip, err := settled(t, pipeline.Options{Input: pipeline.Input{File: name}}).Open(context.Background())
+			clip, err := pipeline.Open(context.Background(), pipeline.Options{Input: pipeline.Input{File: name}})
 			if err == nil {
 				clip.Close()
 				continue

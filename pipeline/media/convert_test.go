@@ -19,5 +19,4 @@ var (
 	ratio      = cliptest.Ratio
 	lossless   = runtest.Lossless
 	mustRun    = runtest.Run
-	settled    = runtest.Settled
 )

@@ -84,11 +84,7 @@ func TestGIFPalette(t *testing.T) {
 
 // A palette of the whole clip cannot be made for its parts.
 func TestGIFInParts(t *testing.T) {
-	settled, err := pipeline.Options{Input: pipeline.Input{File: writeScene(t, 48, 32, 3, 24, 1)}, Output: pipeline.Output{File: "out.gif"}}.Settle()
-	if err != nil {
-		t.Fatal(err)
-	}
-	clip, err := settled.Open(t.Context())
+	clip, err := pipeline.Open(t.Context(), pipeline.Options{Input: pipeline.Input{File: writeScene(t, 48, 32, 3, 24, 1)}, Output: pipeline.Output{File: "out.gif"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,19 +15,19 @@ func Overlap(a, b string) bool { return overlap(writtenTo(a), writtenTo(b)) }
 
 // Overwrites reports whether name, which is written, and input name a file together, as Overlap
 // says. The input may also be a glob, or "-", which is the file that standard input is read from.
-func Overwrites(name, input string) bool { return overlap(writtenTo(name), filesOf(input)) }
+func Overwrites(name, input string) bool { return overlap(writtenTo(name), Files(input)) }
 
 // writtenTo returns the pictures that exist of the image sequence called name, or else name.
 func writtenTo(name string) []string {
 	if !IsSequence(name) {
 		return []string{name}
 	}
-	return filesOf(name)
+	return Files(name)
 }
 
-// filesOf returns the pictures of the image sequence or the glob called name, or else name; for
+// Files returns the pictures of the image sequence or the glob called name, or else name; for
 // "-" what standard input is.
-func filesOf(name string) (files []string) {
+func Files(name string) (files []string) {
 	if name == "-" {
 		if name = atomicfile.StandardInput(); name == "" {
 			return nil

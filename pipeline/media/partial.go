@@ -51,7 +51,7 @@ func (p *partials) commit(name string, partial bool, files func(n int) []string,
 func (p *partials) free(names []string) bool {
 	var kept []string
 	for _, k := range p.keep {
-		kept = append(kept, filesOf(k)...)
+		kept = append(kept, Files(k)...)
 	}
 	for _, name := range names {
 		if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {

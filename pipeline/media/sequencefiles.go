@@ -35,7 +35,7 @@ func sequenceTarget(name string, s sequence.Pattern, source string, opt *WriterO
 	if err != nil {
 		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
-	if len(there) > 0 && overlap(filesWith(s, there), filesOf(source)) {
+	if len(there) > 0 && overlap(filesWith(s, there), Files(source)) {
 		return target{}, fault.New(fault.Usage, "output %q has pictures of the input; choose another name", name)
 	}
 	if len(there) > 0 && !opt.Overwrite {

@@ -54,7 +54,7 @@ func newTarget(name, source string, opt *WriterOptions) (target, error) {
 	switch {
 	case err == nil && info.IsDir():
 		return target{}, fault.New(fault.CannotWrite, "output %q is a directory; name a file in it", name)
-	case err == nil && overlap([]string{name}, filesOf(source)):
+	case err == nil && overlap([]string{name}, Files(source)):
 		return target{}, fault.New(fault.Usage, "output %q is the input; choose another name", name)
 	case err == nil && !info.Mode().IsRegular():
 		return target{name, "file:" + name, direct(name)}, nil

@@ -10,7 +10,7 @@ import (
 )
 
 // openCV opens the estimator of a method of OpenCV.
-func openCV(m Method) (Foreign, error) { return opencv.NewNamed(string(m)) }
+func openCV(m Method) (Foreign, error) { return opencv.NewPair(string(m)) }
 
 // A method's name in the cache covers what its flow depends on: OpenCV's build for OpenCV's
 // methods, and nothing about the machine for our own.

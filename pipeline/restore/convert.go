@@ -21,9 +21,9 @@ type restoration struct {
 // restore writes o's output with the repairs, from an input whose frames have the
 // timestamps stamps. If smart is set, it copies the packets that no repair changes.
 func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps []int64, smart bool) (*pipeline.Report, error) {
-	open := (*pipeline.Settled).Open
+	open := pipeline.Open
 	if smart {
-		open = (*pipeline.Settled).OpenPackets
+		open = pipeline.OpenPackets
 	}
 	if o.Output.File == "" {
 		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
@@ -49,7 +49,7 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 }
 
 // openClip opens a clip whose frames keep their times.
-func openClip(ctx context.Context, o pipeline.Options, open func(*pipeline.Settled, context.Context) (*pipeline.Clip, error)) (*pipeline.Clip, error) {
+func openClip(ctx context.Context, o pipeline.Options, open func(context.Context, pipeline.Options) (*pipeline.Clip, error)) (*pipeline.Clip, error) {
 	t := &o.Timing
 	switch {
 	case t.Rate.Value != nil || t.Slow != nil || t.Fit != nil || t.From != nil || t.To != nil || t.Curve != nil || t.Shutter != nil,
@@ -57,11 +57,7 @@ func openClip(ctx context.Context, o pipeline.Options, open func(*pipeline.Settl
 		return nil, fault.New(fault.Usage, "repairs do not change the timing; convert before or after")
 	}
 	t.KeepTimestamps, o.Synthesis.Duplicates = true, pipeline.KeepDuplicates
-	settled, err := o.Settle()
-	if err != nil {
-		return nil, err
-	}
-	clip, err := open(settled, ctx)
+	clip, err := open(ctx, o)
 	if err == nil {
 		clip.Plan.Total, clip.Plan.Gap = clip.Source.Video().Frames, nil // a gap may be long, because frames are missing
 	}

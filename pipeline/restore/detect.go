@@ -65,10 +65,11 @@ func (d *detector) close() { d.jumps.close() }
 
 // add takes the next frame.
 func (d *detector) add(f *frame.Frame) error {
-	now := warp.Luma(f)
-	if d.parts != nil || now.Width <= smallWidth { // it is kept
-		now = copied(now)
+	luma := warp.Luma
+	if d.parts != nil || f.Width <= smallWidth { // it is kept
+		luma = warp.OwnLuma
 	}
+	now := luma(f)
 	if f.Damaged {
 		d.verdict[len(d.means)] = Finding{Kind: DecodeError, Score: 1}
 	}

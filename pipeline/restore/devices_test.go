@@ -37,20 +37,10 @@ func (s *samplesSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 	return nil
 }
 
-// settled returns options that are settled.
-func settled(t *testing.T, o pipeline.Options) *pipeline.Settled {
-	t.Helper()
-	s, err := o.Settle()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // repaired makes the repaired frames of a clip.
 func repaired(t *testing.T, o pipeline.Options, r *repairs, open func(*pipeline.Settled) (synth.Synthesizer, error)) *samplesSink {
 	t.Helper()
-	clip, err := settled(t, o).Open(t.Context())
+	clip, err := pipeline.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,9 +108,9 @@ func (brokenSource) Read() (*frame.Frame, error) { return nil, io.ErrNoProgress 
 
 // The error of a source is reported even if the schedule fails after it.
 func TestTheCauseIsTold(t *testing.T) {
-	c, err := settled(t, pipeline.Options{
+	c, err := pipeline.Open(t.Context(), pipeline.Options{
 		Input: pipeline.Input{File: writeScene(t, 16, 16, 2)}, Timing: pipeline.Timing{KeepTimestamps: true}, Compute: pipeline.Compute{Threads: 2},
-	}).Open(t.Context())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

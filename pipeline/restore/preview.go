@@ -35,7 +35,7 @@ func OpenPreview(ctx context.Context, o Options) (*Preview, error) {
 		return nil, err
 	}
 	o.Convert.Input.Deinterlace = pipeline.IgnoreFields // the scan has seen to them
-	if p.clip, err = openClip(ctx, o.Convert, (*pipeline.Settled).Open); err != nil {
+	if p.clip, err = openClip(ctx, o.Convert, pipeline.Open); err != nil {
 		return nil, err
 	}
 	if p.synth, err = p.clip.Options.Synthesizer(); err != nil {

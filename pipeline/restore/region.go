@@ -88,12 +88,9 @@ func (m *masks) of(regions []*Region) frame.Image[uint8] {
 
 // addTo adds the region to mask, with a soft seam around it.
 func (r *Region) addTo(mask frame.Image[uint8]) {
-	part := frame.NewImage[uint8](mask.Width, mask.Height)
-	if r.Mask.Width > 0 {
-		for y := range part.Height {
-			copy(part.Row(y), r.Mask.Row(y))
-		}
-	} else {
+	part := r.Mask.Clone()
+	if part.Width == 0 {
+		part = frame.NewImage[uint8](mask.Width, mask.Height)
 		for y := r.Y; y < min(r.Y+r.Height, mask.Height); y++ {
 			row := part.Row(y)[r.X:min(r.X+r.Width, mask.Width)]
 			for x := range row {

@@ -31,11 +31,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	if o.SmartCopy {
 		c.Input.Rotation = pipeline.KeepRotation
 	}
-	settled, err := c.Settle()
-	if err != nil {
-		return nil, err
-	}
-	r, err := settled.OpenInput(ctx)
+	r, err := pipeline.OpenInput(ctx, c)
 	if err != nil {
 		return nil, err
 	}

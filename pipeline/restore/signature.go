@@ -355,12 +355,3 @@ func differences(a, b uint64) uint64 {
 	below := ^d >> 8 & four // 1 where a is below b
 	return (d^(below<<8-below))&even + below
 }
-
-// copied returns a copy of m.
-func copied(of frame.Image[uint8]) frame.Image[uint8] {
-	m := frame.NewImage[uint8](of.Width, of.Height)
-	for y := range m.Height {
-		copy(m.Row(y), of.Row(y))
-	}
-	return m
-}

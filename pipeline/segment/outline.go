@@ -36,11 +36,7 @@ func open(ctx context.Context, o pipeline.Options) (*pipeline.Clip, error) {
 	case o.Timing.KeepTimestamps:
 		return nil, fault.New(fault.Usage, "with Timing.KeepTimestamps, frames are known only once all earlier ones are read; convert in one piece")
 	}
-	settled, err := o.Settle()
-	if err != nil {
-		return nil, err
-	}
-	clip, err := settled.Open(ctx)
+	clip, err := pipeline.Open(ctx, o)
 	if err == nil && clip.Plan.Reopens() {
 		clip.Close()
 		return nil, fault.New(fault.Usage, "Timing.Curve: only one that plays forward from the start can be converted in parts")

@@ -266,7 +266,7 @@ func (s *drawings) remake(i int) (*Picture, error) {
 	f.Transfer, f.FullRange, f.PTS, f.Duration = p.Frame.Transfer, p.Frame.FullRange, p.Frame.PTS, p.Frame.Duration
 	told := parts[0].told
 	for k, part := range parts {
-		warp.MaskedBlend(s.params.Workers, f, part.frame, part.frame, 0, part.elsewhere, s.scale.Level)
+		warp.MaskedCopy(s.params.Workers, f, part.frame, part.elsewhere, s.scale.Level)
 		if k > 0 {
 			told = told.lower(part.told)
 		}

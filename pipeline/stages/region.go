@@ -87,15 +87,14 @@ func (r *run) follow(dst *frame.Frame, v *Interval, phase warp.Phase, list []war
 
 // fill replaces what cells marks by 0 in dst.
 func (r *run) fill(dst *frame.Frame, v *Interval, phase warp.Phase, m decision.Method, cells frame.Image[uint8]) {
-	a, b := v.A.Frame, v.B.Frame
-	switch m {
+	switch workers, level := r.params.Workers, r.scale.Level; m {
 	case decision.FromSource:
-		b = a
+		warp.MaskedCopy(workers, dst, v.A.Frame, cells, level)
 	case decision.Nearest:
-		a = v.nearest(phase).Frame
-		b = a
+		warp.MaskedCopy(workers, dst, v.nearest(phase).Frame, cells, level)
+	default:
+		warp.MaskedBlend(workers, dst, v.A.Frame, v.B.Frame, phase, cells, level)
 	}
-	warp.MaskedBlend(r.params.Workers, dst, a, b, phase, cells, r.scale.Level)
 }
 
 // cells marks the cells of the guides' grid whose centres lie in one of some polygons by 0, and

@@ -243,17 +243,18 @@ func (lightFades) Close() {}
 
 // maskedBlend cross-fades the pictures of v into f where there is little confidence.
 func (r *run) maskedBlend(v *Interval, t *Target, f *frame.Frame) error {
-	a, b := v.A.Frame, v.B.Frame
-	if r.fadesLight() {
-		faded, err := r.sink.NewFrame(a)
-		if err != nil {
-			return err
-		}
-		defer faded.Release()
-		fade(faded, a, b, t.Phase, r.video.Light, r.params.Workers)
-		a, b = faded, faded
+	a, b, workers, level := v.A.Frame, v.B.Frame, r.params.Workers, r.scale.Level
+	if !r.fadesLight() {
+		warp.MaskedBlend(workers, f, a, b, t.Phase, t.confidence, level)
+		return nil
 	}
-	warp.MaskedBlend(r.params.Workers, f, a, b, t.Phase, t.confidence, r.scale.Level)
+	faded, err := r.sink.NewFrame(a)
+	if err != nil {
+		return err
+	}
+	defer faded.Release()
+	fade(faded, a, b, t.Phase, r.video.Light, workers)
+	warp.MaskedCopy(workers, f, faded, t.confidence, level)
 	return nil
 }
 

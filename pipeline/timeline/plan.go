@@ -42,6 +42,17 @@ func (p *Pass) Moment(t *big.Rat) *big.Rat {
 	return t
 }
 
+// Constant returns the layout of the pass without exposures; ok is false if the frames have no constant rate.
+func (p *Pass) Constant() (c *Constant, ok bool) {
+	switch l := p.Layout.(type) {
+	case *Constant:
+		return l, true
+	case *Exposed:
+		return &l.Constant, true
+	}
+	return nil, false
+}
+
 // Spacing describes how output frames are laid.
 type Spacing struct {
 	// Origin is when the first frame stands on the source's clock, and End when the
@@ -61,13 +72,8 @@ func (p *Plan) WithShutter(pass *Pass, share *big.Rat) (*Pass, bool) {
 	if p.source == nil {
 		return nil, false
 	}
-	var c *Constant
-	switch l := pass.Layout.(type) {
-	case *Constant:
-		c = l
-	case *Exposed:
-		c = &l.Constant
-	default:
+	c, ok := pass.Constant()
+	if !ok {
 		return nil, false
 	}
 	other := *pass

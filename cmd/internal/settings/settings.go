@@ -23,10 +23,11 @@ const MaxBytes = 2 << 20
 
 // Setting is a name with its value, or with the values of a list.
 type Setting struct {
-	Name   string
-	Values []string
-	List   bool
-	Line   int // from 1
+	Name    string
+	Values  []string
+	List    bool
+	Line    int  // from 1
+	Default bool // it comes from a job file's defaults
 }
 
 // Clip is an entry of a job file.
@@ -35,7 +36,6 @@ type Clip struct {
 	// Settings holds the clip's own settings, then those of the defaults that the clip
 	// leaves out.
 	Settings []Setting
-	Own      int // how many of these are the clip's own
 }
 
 // Parse reads a file that holds one mapping of settings; an empty file has no settings.
@@ -92,12 +92,13 @@ func ParseJobs(data []byte) ([]Clip, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := Clip{Line: line(n), Settings: own, Own: len(own)}
+		c := Clip{Line: line(n), Settings: own}
 		if len(own) > 0 {
 			c.Line = own[0].Line
 		}
 		for _, d := range defaults {
 			if !slices.ContainsFunc(own, func(s Setting) bool { return s.Name == d.Name }) {
+				d.Default = true
 				c.Settings = append(c.Settings, d)
 			}
 		}

@@ -28,12 +28,12 @@ clips:
 		for _, c := range clips {
 			line := ""
 			for _, s := range c.Settings {
-				line += s.Name + "=" + strings.Join(s.Values, ",") + ";"
+				line += s.Name + "=" + strings.Join(s.Values, ",") + map[bool]string{true: " by default"}[s.Default] + ";"
 			}
 			got = append(got, line)
 		}
-		want := "input=päth with space/a b.mp4;slow=2;fps=23.976;vopt=preset=slow,tune=film;\n" +
-			"input=c.mp4;map=0:v,0:a:1;slow=4;fps=23.976;vopt=preset=slow,tune=film;"
+		want := "input=päth with space/a b.mp4;slow=2;fps=23.976 by default;vopt=preset=slow,tune=film by default;\n" +
+			"input=c.mp4;map=0:v,0:a:1;slow=4 by default;fps=23.976 by default;vopt=preset=slow,tune=film by default;"
 		if strings.Join(got, "\n") != want {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 		}
@@ -80,7 +80,7 @@ func FuzzParseJobs(f *testing.F) {
 
 func TestParse(t *testing.T) {
 	got, err := Parse([]byte("preset: best\norder: 0x3\nblend-below: 0.10\nvopt: [a=b]\n"))
-	want := []Setting{{"preset", []string{"best"}, false, 1}, {"order", []string{"0x3"}, false, 2}, {"blend-below", []string{"0.10"}, false, 3}, {"vopt", []string{"a=b"}, true, 4}}
+	want := []Setting{{"preset", []string{"best"}, false, 1, false}, {"order", []string{"0x3"}, false, 2, false}, {"blend-below", []string{"0.10"}, false, 3, false}, {"vopt", []string{"a=b"}, true, 4, false}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}

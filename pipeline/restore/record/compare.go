@@ -76,11 +76,7 @@ func compare(ctx context.Context, j *Job, r *Report) (*comparison, error) {
 	in := j.Options.Convert
 	in.Input.Deinterlace, in.Input.HWDec = pipeline.IgnoreFields, media.HWNone
 	in.Input.SequenceGaps = j.Options.MissingFromNumbering
-	settled, err := in.Settle()
-	if err != nil {
-		return nil, err
-	}
-	input, err := settled.OpenInput(ctx)
+	input, err := pipeline.OpenInput(ctx, in)
 	if err != nil {
 		return nil, err
 	}

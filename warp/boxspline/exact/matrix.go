@@ -64,16 +64,6 @@ func (v Vec) IsZero() bool {
 	return true
 }
 
-// IsInt reports whether every component is an integer.
-func (v Vec) IsInt() bool {
-	for _, a := range v {
-		if !a.IsInt() {
-			return false
-		}
-	}
-	return true
-}
-
 // Key returns a text that is equal only for equal vectors.
 func (v Vec) Key() string {
 	var b []byte
@@ -122,15 +112,6 @@ func (m Matrix) Apply(v Vec) Vec {
 	r := make(Vec, len(m[0]))
 	for j, c := range m {
 		r = r.Add(c.Scale(v[j]))
-	}
-	return r
-}
-
-// Mul returns m n.
-func (m Matrix) Mul(n Matrix) Matrix {
-	r := make(Matrix, len(n))
-	for j := range n {
-		r[j] = m.Apply(n[j])
 	}
 	return r
 }

@@ -123,29 +123,6 @@ func (p Poly) Monomials() []Monomial {
 	return list
 }
 
-// Substitute returns p(a x + b), where a is given by its columns.
-func (p Poly) Substitute(a Matrix, b Vec) Poly {
-	var powers [MaxVars][]Poly
-	for i := range b {
-		powers[i] = []Poly{Constant(Int(1))}
-	}
-	power := func(i, n int) Poly {
-		for len(powers[i]) <= n {
-			powers[i] = append(powers[i], powers[i][len(powers[i])-1].Mul(Linear(a.Row(i), b[i])))
-		}
-		return powers[i][n]
-	}
-	r := Poly{}
-	for m, c := range p {
-		t := Constant(c)
-		for i := range b {
-			t = t.Mul(power(i, int(m[i])))
-		}
-		r = r.Add(t, Int(1))
-	}
-	return r
-}
-
 // Derivative returns the derivative of p with respect to variable i.
 func (p Poly) Derivative(i int) Poly {
 	r := Poly{}
@@ -168,24 +145,6 @@ func (p Poly) At(x Vec) Rat {
 		s = s.Add(a)
 	}
 	return s
-}
-
-// AtBig sets z to p(x) with z's precision and returns z. It serves as a reference whose rounding
-// errors are far below float64's.
-func (p Poly) AtBig(z *big.Float, x []*big.Float) *big.Float {
-	prec := z.Prec()
-	z.SetInt64(0)
-	t := new(big.Float).SetPrec(prec)
-	for m, a := range p {
-		t.SetRat(a.Big())
-		for i := range x {
-			for range m[i] {
-				t.Mul(t, x[i])
-			}
-		}
-		z.Add(z, t)
-	}
-	return z
 }
 
 // Content returns the rational number by which p is a multiple of an integer polynomial without a

@@ -170,14 +170,6 @@ func (a Rat) Floor() int {
 	return int(q)
 }
 
-// IsInt reports whether a is an integer.
-func (a Rat) IsInt() bool {
-	if a.wide != nil {
-		return a.wide.IsInt()
-	}
-	return a.d() == 1
-}
-
 // Float returns the float64 nearest to a.
 func (a Rat) Float() float64 {
 	f, _ := a.Big().Float64()

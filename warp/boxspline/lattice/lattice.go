@@ -42,9 +42,6 @@ var (
 		[]Point{{}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}}}
 )
 
-// All lists the lattices.
-var All = []*Lattice{Square, Quincunx, Cube, BCC, FCC}
-
 // Volume returns the volume of a cell: the inverse of the density of points.
 func (l *Lattice) Volume() int {
 	v := 1

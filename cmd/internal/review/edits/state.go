@@ -259,9 +259,7 @@ func (s State) PaintMask(width, height int, outline [][2]float64, still bool) (S
 	}
 	m := frame.NewImage[uint8](width, height)
 	if old := s.Mask; old.Width == width && old.Height == height {
-		for y := range height {
-			copy(m.Row(y), old.Row(y))
-		}
+		m = old.Clone()
 	}
 	value := uint8(0)
 	if still {

@@ -138,11 +138,7 @@ func plan(ctx context.Context, o pipeline.Options, old *setup) (*setup, error) {
 		}
 		return nil, fault.New(fault.Usage, "input %q cannot be read at any place; give a file", name)
 	}
-	settled, err := o.Settle()
-	if err != nil {
-		return nil, err
-	}
-	clip, err := settled.Open(ctx)
+	clip, err := pipeline.Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -37,12 +37,7 @@ func rateClip(ctx context.Context, name string, o *Options) ([]rated, error) {
 }
 
 func open(ctx context.Context, name string) (*media.Reader, error) {
-	o := pipeline.Options{Input: pipeline.Input{File: name, Deinterlace: pipeline.IgnoreFields}}
-	settled, err := o.Settle()
-	if err != nil {
-		return nil, err
-	}
-	return settled.OpenInput(ctx)
+	return pipeline.OpenInput(ctx, pipeline.Options{Input: pipeline.Input{File: name, Deinterlace: pipeline.IgnoreFields}})
 }
 
 // heldOut returns the timestamps of every second frame of a clip that has one on either side.

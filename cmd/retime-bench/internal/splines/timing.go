@@ -73,21 +73,6 @@ func Time[T bspline.Float](workers frame.Workers, img frame.Image[float64], orde
 	return t, nil
 }
 
-// Orders makes table 8 for this machine: orders 0 to 11, each in both types.
-func Orders(workers frame.Workers, img frame.Image[float64], repetitions int) ([]Timing, error) {
-	var rows []Timing
-	for order := bspline.Order(0); order <= 11; order++ {
-		for _, measure := range []func(frame.Workers, frame.Image[float64], bspline.Order, int) (Timing, error){Time[float32], Time[float64]} {
-			t, err := measure(workers, img, order, repetitions)
-			if err != nil {
-				return nil, err
-			}
-			rows = append(rows, t)
-		}
-	}
-	return rows, nil
-}
-
 // Threads measures float32 with 1, 2, 4, ... workers, up to limit.
 func Threads(limit int, img frame.Image[float64], order bspline.Order, repetitions int) ([]Timing, error) {
 	var rows []Timing

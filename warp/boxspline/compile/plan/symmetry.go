@@ -30,15 +30,6 @@ func (t Turn) After(b Turn) Turn {
 	return r
 }
 
-// Back returns the point whose image is p.
-func (t Turn) Back(p lattice.Point) lattice.Point {
-	var r lattice.Point
-	for k := range p {
-		r[t.Axis[k]] = p[k] * t.Sign[k]
-	}
-	return r
-}
-
 // turns returns all turns of a dimension, the identity first.
 func turns(dim int) []Turn {
 	orders := []lattice.Point{{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}

@@ -64,11 +64,19 @@ func newDetector(o *Options) (*detector, error) {
 func (d *detector) close() { d.jumps.close() }
 
 // add takes the next frame.
-func (d *detector) add(f *frame.Frame) error {
+func (d *detector) add(f *frame.Frame) error { return d.see(f, d.luma(f)) }
+
+// luma returns the luma of a picture.
+func (d *detector) luma(f *frame.Frame) frame.Image[uint8] {
 	now := warp.Luma(f)
 	if d.parts != nil || now.Width <= smallWidth { // it is kept
 		now = copied(now)
 	}
+	return now
+}
+
+// see takes the next picture, and what was shown since the one before, as parts.Detector.Add does.
+func (d *detector) see(f *frame.Frame, now frame.Image[uint8], between ...frame.Image[uint8]) error {
 	if f.Damaged {
 		d.verdict[len(d.means)] = Finding{Kind: DecodeError, Score: 1}
 	}
@@ -93,7 +101,7 @@ func (d *detector) add(f *frame.Frame) error {
 		d.tail = d.tail[1:]
 	}
 	if d.parts != nil {
-		d.parts.Add(now)
+		d.parts.Add(now, between...)
 	}
 	return d.jumps.add(l.small)
 }

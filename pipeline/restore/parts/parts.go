@@ -57,7 +57,8 @@ type Detector struct {
 // picture is one of the window.
 type picture struct {
 	frame.Image[uint8]
-	rough []int32 // by row, how much it differs from the next
+	rough   []int32              // by row, how much it differs from the next
+	between []frame.Image[uint8] // shown since the one before
 }
 
 // sight is what was seen in a picture.
@@ -86,9 +87,10 @@ func New(least float64, workers frame.Workers) *Detector {
 	return &Detector{least: least, workers: workers}
 }
 
-// Add takes the luma of the next picture, which must not change after that. All have one size.
-func (d *Detector) Add(luma frame.Image[uint8]) {
-	p := &picture{Image: luma, rough: make([]int32, luma.Height)}
+// Add takes the luma of the next picture, and between that of what was shown since the one before: for fields, the field of the
+// other lines. They must not change after that. All have one size, but between may have a line more or less.
+func (d *Detector) Add(luma frame.Image[uint8], between ...frame.Image[uint8]) {
+	p := &picture{luma, make([]int32, luma.Height), between}
 	d.workers.Rows(max(luma.Height-1, 0), func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			p.rough[y] = roughness(luma.Row(y), luma.Row(y+1))

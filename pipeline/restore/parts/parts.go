@@ -7,6 +7,10 @@
 // the motion leads (as in SROD: M. K. Nadenau, S. K. Mitra, "Blotch and scratch detection in image
 // sequences based on rank ordered differences", 1997). Marks make lines, blocks on a grid of 8 pixels, and specks.
 //
+// Fields of the same lines are two fields apart, and content may move far in that time. So what both of the fields of the other lines,
+// right before and after, have as well, half as far along the motion, is not marked in a field, and a candidate counts less where they look
+// like neither the field itself nor those on either side.
+//
 // Content of which motion is not found makes marks as well, but in the pictures around, too. So each candidate is
 // compared with the marks near it there, with how many candidates there are, and with what is elsewhere in the
 // neighbours; all measures together give its score.

@@ -64,12 +64,18 @@ func newDetector(o *Options) (*detector, error) {
 func (d *detector) close() { d.jumps.close() }
 
 // add takes the next frame.
-func (d *detector) add(f *frame.Frame) error {
-	luma := warp.Luma
+func (d *detector) add(f *frame.Frame) error { return d.see(f, d.luma(f)) }
+
+// luma returns the luma of a picture.
+func (d *detector) luma(f *frame.Frame) frame.Image[uint8] {
 	if d.parts != nil || f.Width <= smallWidth { // it is kept
-		luma = warp.OwnLuma
+		return warp.OwnLuma(f)
 	}
-	now := luma(f)
+	return warp.Luma(f)
+}
+
+// see takes the next picture, and what was shown since the one before, as parts.Detector.Add does.
+func (d *detector) see(f *frame.Frame, now frame.Image[uint8], between ...frame.Image[uint8]) error {
 	if f.Damaged {
 		d.verdict[len(d.means)] = Finding{Kind: DecodeError, Score: 1}
 	}
@@ -94,7 +100,7 @@ func (d *detector) add(f *frame.Frame) error {
 		d.tail = d.tail[1:]
 	}
 	if d.parts != nil {
-		d.parts.Add(now)
+		d.parts.Add(now, between...)
 	}
 	return d.jumps.add(l.small)
 }

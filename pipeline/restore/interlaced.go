@@ -153,9 +153,13 @@ func (s *interlaced) standsForFrames(w *weave, first, last int64) bool {
 
 // fieldDetector finds damage in the fields of frames: one detector sees the top fields, and another the
 // bottom fields.
-type fieldDetector struct{ top, bottom *detector }
+type fieldDetector struct {
+	top, bottom *detector
+	fields      *interlaced          // has seen the frame that comes next
+	last        []frame.Image[uint8] // the luma of the field shown last, if any
+}
 
-func newFieldDetector(o *Options) (*fieldDetector, error) {
+func newFieldDetector(o *Options, fields *interlaced) (*fieldDetector, error) {
 	top, err := newDetector(o)
 	if err != nil {
 		return nil, err
@@ -167,7 +171,7 @@ func newFieldDetector(o *Options) (*fieldDetector, error) {
 	}
 	// The heads of a tape switch in the last lines.
 	top.rows, bottom.rows = cellsY-1, cellsY-1
-	return &fieldDetector{top, bottom}, nil
+	return &fieldDetector{top: top, bottom: bottom, fields: fields}, nil
 }
 
 func (d *fieldDetector) close() {
@@ -176,9 +180,16 @@ func (d *fieldDetector) close() {
 }
 
 func (d *fieldDetector) add(f *frame.Frame) error {
-	bottom := make(chan error, 1)
-	go func() { bottom <- d.bottom.add(fields.View(f, fields.Bottom)) }()
-	return errors.Join(d.top.add(fields.View(f, fields.Top)), <-bottom)
+	first, second, sets := d.top, d.bottom, [2]fields.Set{fields.Top, fields.Bottom}
+	if !d.fields.topFirst(int64(len(d.fields.bottomFirst) - 1)) {
+		first, second, sets = d.bottom, d.top, [2]fields.Set{fields.Bottom, fields.Top}
+	}
+	a, b := fields.View(f, sets[0]), fields.View(f, sets[1])
+	lumaA, lumaB := first.luma(a), second.luma(b)
+	between, done := d.last, make(chan error, 1)
+	d.last = []frame.Image[uint8]{lumaB}
+	go func() { done <- second.see(b, lumaB, lumaA) }()
+	return errors.Join(first.see(a, lumaA, between...), <-done)
 }
 
 // finish returns the findings of both detectors: damage to a frame if both have found it, else to a field,

@@ -342,3 +342,51 @@ func TestFieldOrder(t *testing.T) {
 		t.Errorf("no warning: %s", warned)
 	}
 }
+
+// A lamp that lights up for three fields is no damage, whichever field comes first; in one field alone it may be. Parts of fields are
+// compared with the field shown right before and the one right after.
+func TestFieldsBetween(t *testing.T) {
+	const width, height, lit = 160, 160, 12
+	format := frame.Format{Name: "gray", Depth: 8, Planes: 1}
+	for _, order := range []Field{TopField, BottomField} {
+		for second := range 2 { // whether the moment in the middle is a frame's second field
+			for _, fields := range []int{1, 3} {
+				order := &interlaced{order: order}
+				d, err := newFieldDetector(&Options{Find: partKinds}, order)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var stamps []int64
+				for n := range int64(2 * lit) {
+					f := frame.New(format, width, height)
+					order.add(f)
+					for y := range height {
+						moment := 2 * n
+						if order.topFirst(n) != (y%2 == 0) {
+							moment++
+						}
+						for x := range width {
+							v := byte(50 + (x*x/7+y/2*y/2/5)%80)
+							if off := int(moment) - 2*lit - second; max(off, -off) <= fields/2 && x >= 64 && x < 96 && y >= 64 && y < 96 {
+								v += 100
+							}
+							f.Planes[0].Pix[y*f.Planes[0].Stride+x] = v
+						}
+					}
+					if err := d.add(f); err != nil {
+						t.Fatal(err)
+					}
+					stamps = append(stamps, n)
+				}
+				want := 1
+				if fields > 1 {
+					want = 0
+				}
+				if found := d.finish(stamps); len(found) != want {
+					t.Errorf("%s first, field %d, %d fields: found %v", order.order, second, fields, found)
+				}
+				d.close()
+			}
+		}
+	}
+}

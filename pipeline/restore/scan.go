@@ -57,7 +57,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	}
 	var d detection
 	if o.Detect {
-		if d, err = newDetection(o, s.fields != nil); err != nil {
+		if d, err = newDetection(o, s.fields); err != nil {
 			return nil, err
 		}
 		defer d.close()
@@ -137,9 +137,10 @@ type detection interface {
 	close()
 }
 
-func newDetection(o *Options, fields bool) (detection, error) {
-	if fields {
-		return newFieldDetector(o)
+// newDetection returns a detection in fields, or in frames if fields is nil.
+func newDetection(o *Options, fields *interlaced) (detection, error) {
+	if fields != nil {
+		return newFieldDetector(o, fields)
 	}
 	return newDetector(o)
 }

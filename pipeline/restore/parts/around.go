@@ -172,12 +172,15 @@ const leastShare = 0.4
 // settle sets a candidate's measure of how little it is like what is elsewhere, the i-th, if it can still score enough.
 func (d *Detector) settle(a, c, b *picture, k *candidate, i int) {
 	k.extent, k.measures[i] = k.box, 1
+	k.measures = append(k.measures, 0)
 	if k.hopeless = d.hopeless(k); k.hopeless {
 		return
 	}
 	share := d.elsewhere(a, c, b, k.box)
 	if k.measures[i] = min(share, 1); share < leastShare {
 		k.hopeless = true
+	} else if others := othersOf(c, b); others != nil {
+		k.measures[len(k.measures)-1] = min(float64(d.stray(a, c, b, others, k.box))/float64(k.weight), 1)
 	}
 }
 

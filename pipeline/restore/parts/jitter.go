@@ -58,7 +58,8 @@ func (d *Detector) jitter(a, c, b *picture, outside []int) *candidate {
 				continue
 			}
 			for y := r * cellHeight; y < min((r+1)*cellHeight, c.Height); y++ {
-				shifts[y] = d.rowShift(a, c, b, y, expected)
+				d.expect(a, b, y, expected)
+				shifts[y] = rowShift(c.Row(y), expected)
 			}
 		}
 	})
@@ -67,7 +68,13 @@ func (d *Detector) jitter(a, c, b *picture, outside []int) *candidate {
 		return nil
 	}
 	box := image.Rect(0, first, c.Width, last+1)
-	return &candidate{kind: Jitter, sort: rowSort, box: box, extent: box, weight: rowWeight * best, measures: scattered(shifts[first : last+1])}
+	k := &candidate{kind: Jitter, sort: rowSort, box: box, extent: box, weight: rowWeight * best, measures: scattered(shifts[first : last+1])}
+	strange := 0.0
+	if others := othersOf(c, b); others != nil {
+		strange = d.strange(others, c, first, shifts[first:last+1])
+	}
+	k.measures = append(k.measures, strange)
+	return k
 }
 
 // longest returns the run with the most shifted rows, from the first to the last of these, and how many they are.
@@ -128,6 +135,9 @@ const thirds = 3
 // quietRow is the mean difference, in grey levels, below which nothing is shifted.
 const quietRow = 1
 
+// disagree is by how many grey levels two pictures may differ where they say what is expected.
+const disagree = 24
+
 // expect sets expected to what row y has along the motion, -1 where the pictures on either side do not agree.
 func (d *Detector) expect(a, b *picture, y int, expected []int16) {
 	columns, _ := grid(a.Image)
@@ -149,17 +159,15 @@ func (d *Detector) expect(a, b *picture, y int, expected []int16) {
 			if min(xa, xb) < 0 || max(xa, xb) >= a.Width {
 				continue
 			}
-			if p, q := int16(ra[xa]), int16(rb[xb]); max(p, q)-min(p, q) < 24 {
+			if p, q := int16(ra[xa]), int16(rb[xb]); max(p, q)-min(p, q) < disagree {
 				part[k] = (p + q) / 2
 			}
 		}
 	}
 }
 
-// rowShift compares row y of c with what a and b have along the motion, at each shift. It uses the memory of expected, of a row's length.
-func (d *Detector) rowShift(a, c, b *picture, y int, expected []int16) shift {
-	d.expect(a, b, y, expected)
-	row := c.Row(y)
+// rowShift compares a row with what is expected of it, at each shift.
+func rowShift(row []uint8, expected []int16) shift {
 	by, ok := wholeShift(row, expected)
 	if !ok {
 		return shift{}
@@ -167,7 +175,7 @@ func (d *Detector) rowShift(a, c, b *picture, y int, expected []int16) shift {
 	var of [thirds]squares
 	var all squares
 	for k := range of {
-		of[k] = differ(row, expected, by, max(k*c.Width/thirds, furthest), min((k+1)*c.Width/thirds, c.Width-furthest))
+		of[k] = differ(row, expected, by, max(k*len(row)/thirds, furthest), min((k+1)*len(row)/thirds, len(row)-furthest))
 		all.before, all.after = all.before+of[k].before, all.after+of[k].after
 		all.cross, all.slope = all.cross+of[k].cross, all.slope+of[k].slope
 	}

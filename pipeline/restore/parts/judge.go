@@ -152,7 +152,7 @@ func (d *Detector) mark(a, c, b *picture, x0, y0 int, v vector) (n, sum int) {
 			if w-max(p, q) <= step && min(p, q)-w <= step {
 				continue
 			}
-			if out := outside(a, b, left+i, y, w, v); out != 0 {
+			if out := outside(a, c, b, left+i, y, v); out != 0 {
 				to[i] = int8(min(max(out, -127), 127))
 				n++
 				sum += max(out, -out)
@@ -167,17 +167,28 @@ func excess(a, c, b *picture, x, y int, v vector) int {
 	if xa, ya, xb, yb := x-v.x, y-v.y, x+v.x, y+v.y; min(xa, ya, xb, yb) < 0 || max(xa, xb) >= c.Width || max(ya, yb) >= c.Height {
 		return 0
 	}
-	return outside(a, b, x, y, int(c.Row(y)[x]), v)
+	return outside(a, c, b, x, y, v)
 }
 
-// outside returns the same of a level w at x, y.
-func outside(a, b *picture, x, y, w int, v vector) int {
+// outside returns the same of a pixel whose neighbours along v lie in the pictures. What both pictures shown between them have as well
+// is content that moves.
+func outside(a, c, b *picture, x, y int, v vector) int {
+	w := int(c.Row(y)[x])
 	la, ha := surround(a.Image, x-v.x, y-v.y)
 	lb, hb := surround(b.Image, x+v.x, y+v.y)
-	if out := w - max(ha, hb); out > step {
+	low, high := min(la, lb), max(ha, hb)
+	if w-high <= step && low-w <= step {
+		return 0
+	}
+	if others := othersOf(c, b); others != nil {
+		la, ha = surround(others[0], x-v.x/2, y-v.y/2)
+		lb, hb = surround(others[1], x+v.x/2, y+v.y/2)
+		low, high = min(low, max(la, lb)), max(high, min(ha, hb))
+	}
+	if out := w - high; out > step {
 		return out
 	}
-	if out := w - min(la, lb); out < -step {
+	if out := w - low; out < -step {
 		return out
 	}
 	return 0

@@ -7,6 +7,10 @@
 // the motion leads (as in SROD: M. K. Nadenau, S. K. Mitra, "Blotch and scratch detection in image
 // sequences based on rank ordered differences", 1997). Marks make lines, blocks on a grid of 8 pixels, and specks.
 //
+// Fields of the same lines are two fields apart, and content may move far in that time. So what both of the fields of the other lines,
+// right before and after, have as well, half as far along the motion, is not marked in a field, and a candidate counts less where they look
+// like neither the field itself nor those on either side.
+//
 // Content of which motion is not found makes marks as well, but in the pictures around, too. So each candidate is
 // compared with the marks near it there, with how many candidates there are, and with what is elsewhere in the
 // neighbours; all measures together give its score.
@@ -57,7 +61,8 @@ type Detector struct {
 // picture is one of the window.
 type picture struct {
 	frame.Image[uint8]
-	rough []int32 // by row, how much it differs from the next
+	rough   []int32              // by row, how much it differs from the next
+	between []frame.Image[uint8] // shown since the one before
 }
 
 // sight is what was seen in a picture.
@@ -86,9 +91,10 @@ func New(least float64, workers frame.Workers) *Detector {
 	return &Detector{least: least, workers: workers}
 }
 
-// Add takes the luma of the next picture, which must not change after that. All have one size.
-func (d *Detector) Add(luma frame.Image[uint8]) {
-	p := &picture{Image: luma, rough: make([]int32, luma.Height)}
+// Add takes the luma of the next picture, and between that of what was shown since the one before: for fields, the field of the
+// other lines. They must not change after that. All have one size, but between may have a line more or less.
+func (d *Detector) Add(luma frame.Image[uint8], between ...frame.Image[uint8]) {
+	p := &picture{luma, make([]int32, luma.Height), between}
 	d.workers.Rows(max(luma.Height-1, 0), func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			p.rough[y] = roughness(luma.Row(y), luma.Row(y+1))

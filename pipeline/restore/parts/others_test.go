@@ -1,0 +1,102 @@
+package parts
+
+import (
+	"image"
+	"slices"
+	"sync"
+	"testing"
+
+	"retime/frame"
+	"retime/testdata/scene"
+)
+
+// woven is the scene in fields: the moments of a picture, and before each that of the lines between.
+var woven = sync.OnceValue(func() (fields []frame.Image[uint8]) {
+	for n := range 2 * pictures {
+		whole := frame.Image[uint8]{Width: width, Height: 2 * height, Stride: width, Pix: scene.Draw(width, 2*height, float64(n)/48).Y}
+		fields = append(fields, lines(whole, 1-n%2))
+	}
+	return fields
+})
+
+// lines returns every second line of a picture, from the first or the second on.
+func lines(m frame.Image[uint8], first int) frame.Image[uint8] {
+	f := frame.NewImage[uint8](m.Width, m.Height/2)
+	for y := range f.Height {
+		copy(f.Row(y), m.Row(2*y+first))
+	}
+	return f
+}
+
+// findInFields returns what is found in every second field of the scene, all of which change alters, with the fields between or without.
+func findInFields(between bool, change func(moment int, m frame.Image[uint8])) []Area {
+	d := New(least, frame.Workers{N: 2})
+	var last []frame.Image[uint8]
+	for n, m := range woven() {
+		m.Pix = slices.Clone(m.Pix)
+		change(n, m)
+		if n%2 == 0 {
+			last = []frame.Image[uint8]{m}
+		} else if between {
+			d.Add(m, last...)
+		} else {
+			d.Add(m)
+		}
+	}
+	return d.Find()
+}
+
+// What the fields of the other lines show right before and after is no damage, even if of the same lines one field alone shows it. A fault
+// of one field is, and a fault of a film's frame, which is in two.
+func TestBetween(t *testing.T) {
+	const at = 2*spoilt + 1
+	box := image.Rect(208, 32, 240, 64)
+	for _, c := range []struct {
+		name              string
+		before, it, after uint8 // the steps of the moment before, of the one that is compared, and of the one after
+		without, with     bool
+	}{
+		{"nothing", 0, 0, 0, false, false},
+		{"a lamp", 90, 90, 90, true, false},
+		{"a lamp that comes on and goes out slowly", 70, 100, 70, true, false},
+		{"a fault of a field", 0, 90, 0, true, true},
+		{"a fault of a film's frame", 0, 90, 90, true, true},
+		{"a fault of the frame before", 90, 90, 0, true, true},
+	} {
+		for between, want := range map[bool]bool{false: c.without, true: c.with} {
+			found := findInFields(between, func(moment int, m frame.Image[uint8]) {
+				step := map[int]uint8{at - 1: c.before, at: c.it, at + 1: c.after}[moment]
+				paint(m, box, func(_, _ int, was uint8) uint8 {
+					if was > 127 {
+						return was - step
+					}
+					return was + step
+				})
+			})
+			if len(found) > 0 != want || want && (len(found) != 1 || found[0].Number != spoilt || found[0].Kind != Block || !found[0].Box.Overlaps(box)) {
+				t.Errorf("%s, fields between %v: found %v", c.name, between, found)
+			}
+		}
+	}
+}
+
+// The fields of the other lines have one line less in frames of odd height.
+func TestOddHeight(t *testing.T) {
+	for _, more := range [2]int{0, 1} {
+		d := New(least, frame.Workers{N: 2})
+		for n := range pictures {
+			m, other := frame.NewImage[uint8](80, 80+more), frame.NewImage[uint8](80, 81-more)
+			for i := range m.Pix {
+				m.Pix[i] = uint8(60 + i%7)
+			}
+			copy(other.Pix, m.Pix)
+			if n == spoilt {
+				paint(m, image.Rect(40, m.Height-4, 42, m.Height), inverted)
+			}
+			d.Add(m, other)
+		}
+		if found := d.Find(); len(found) != 1 {
+			t.Errorf("%d more: found %v", more, found)
+		}
+	}
+}

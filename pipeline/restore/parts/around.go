@@ -175,10 +175,8 @@ func (d *Detector) settle(a, c, b *picture, k *candidate, i int) {
 	if k.hopeless = d.hopeless(k); k.hopeless {
 		return
 	}
-	share := d.elsewhere(a, c, b, k.box)
-	if k.measures[i] = min(share, 1); share < leastShare {
-		k.hopeless = true
-	}
+	k.measures[i] = d.elsewhere(a, c, b, k.box)
+	k.hopeless = k.measures[i] < leastShare
 }
 
 // hopeless reports whether a candidate of the picture that is judged scores so little that the next pictures will hardly help.

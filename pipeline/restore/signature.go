@@ -208,10 +208,13 @@ func (l *signature) flat() bool {
 }
 
 // blank reports whether l shows nothing, where a shows something or is not as dark or bright.
-func (l *signature) blank(a *signature) bool {
+func (l *signature) blank(a *signature) bool { return l.flat() && (!a.flat() || l.emptier(a)) }
+
+// emptier reports whether l, which shows nothing, shows plainly less than a, or is not as dark or bright.
+func (l *signature) emptier(a *signature) bool {
 	mean, spread := moments(&l.value[level])
 	before, spreadBefore := moments(&a.value[level])
-	return l.flat() && (!a.flat() || math.Abs(mean-before) > odd || blanker*spread < spreadBefore)
+	return math.Abs(mean-before) > odd || blanker*spread < spreadBefore
 }
 
 // kind returns the kind of damage of a picture that strays from a.

@@ -164,20 +164,20 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 	}
 	met := map[int64]string{}
 	for _, f := range found {
-		name := kindNames[f.Kind]
-		if name == "" {
-			name = string(f.Kind)
+		kind := kindNames[f.Kind]
+		if kind == "" {
+			kind = string(f.Kind)
 		}
 		right := false
 		for n := f.First.Number; n <= f.Last.Number; n++ {
 			if _, is := truth[n]; is {
 				right = true
-				if met[n] == "" || name == truth[n].sort.name {
-					met[n] = name
+				if met[n] == "" || kind == truth[n].sort.name {
+					met[n] = kind
 				}
 			}
 		}
-		if c := t.scores[name]; c != nil {
+		if c := t.scores[kind]; c != nil {
 			c.claimed++
 			if right {
 				c.right++

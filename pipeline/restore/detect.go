@@ -139,13 +139,20 @@ func (d *detector) judge() {
 }
 
 // suspect is how much of what makes a frame spoilt must stray, in a single frame, for the second look, which sees more where
-// everything moves.
-const suspect = 1.0 / 3
+// everything moves. faint is how much is enough if such a frame changes plainTimes as much as the frames around it.
+const (
+	suspect    = 1.0 / 3
+	faint      = 2.0 / 3
+	plainTimes = 3
+)
 
 // spoils records the frames between the window's first and its n-th as spoilt, if they are, and
 // reports whether they are. step is how much the first of them differs from the frame before.
 func (d *detector) spoils(n int, step *distance) bool {
 	before, after := d.window[0].signature, d.window[n].signature
+	if after.flat() && after.emptier(before) { // damage itself, or another scene
+		return false
+	}
 	var scores []float64
 	var kinds []Kind
 	for i, f := range d.window[1:n] {
@@ -156,9 +163,13 @@ func (d *detector) spoils(n int, step *distance) bool {
 		if n == 2 {
 			d.shares[f.number] = s
 		}
-		limit := d.limits.spoilt * float64(d.window[n].number-d.window[0].number) / 2 // a longer run needs better proof
-		if s < limit && (n > 2 || s < suspect*limit) {
+		apart := d.window[n].number - d.window[0].number
+		limit := d.limits.spoilt * float64(apart) / 2 // a longer run needs better proof
+		if n > 2 && s < limit || s < suspect*limit {
 			return false
+		}
+		if apart == 2 {
+			limit *= faint
 		}
 		var kind Kind
 		if s, kind = secondLook(before, f.signature, after, s, limit, d.rows); s < limit {
@@ -206,12 +217,14 @@ func (d *detector) finish(stamps []int64) []Finding {
 // usualIn is how many frames on either side of a spoilt one are asked whether they are like it.
 const usualIn = 24
 
-// dropUsual takes back garbled and lit frames if as much as in them strays again and again, or if light changes by as much:
-// a lamp flickers, or a stage is lit.
+// dropUsual takes back faint damage if the frame does not plainly change, and garbled and lit frames if as much as in them strays
+// again and again, or if light changes by as much: a lamp flickers, or a stage is lit.
 func (d *detector) dropUsual() {
 	var dropped []int
 	for n, f := range d.verdict {
-		if f.Kind == Garbled || f.Kind == Flash {
+		if d.spoiltAt(n) && f.Score < d.limits.spoilt && !d.changesPlainly(n) {
+			dropped = append(dropped, n)
+		} else if f.Kind == Garbled || f.Kind == Flash {
 			usual := d.flicker(n)
 			if d.recurs(n) || d.passes(n) || usual >= unsteady && f.Score < plain || f.Kind == Flash && d.lit(n) < farBrighter*usual {
 				dropped = append(dropped, n)
@@ -230,6 +243,11 @@ const (
 	farBrighter = 4.2
 	plain       = 0.75
 )
+
+// changesPlainly reports whether frame n differs from those before and after by far more than the frames around it do.
+func (d *detector) changesPlainly(n int) bool {
+	return min(d.motion[n], d.motion[n+1]) >= plainTimes*d.usual(d.motion, n)
+}
 
 // passes reports whether something small passes through frame n: little of it strays, and the frames on either side stray at least a
 // quarter as much.

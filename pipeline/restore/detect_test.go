@@ -90,11 +90,11 @@ func rolled(width, by int) func(*scene.Picture) {
 	}
 }
 
-// exchanged exchanges upright bands in the lowest quarter of a picture of the given width.
-func exchanged(width int) func(*scene.Picture) {
+// exchanged exchanges upright bands in the lowest part of a picture of the given width, one of parts.
+func exchanged(width, parts int) func(*scene.Picture) {
 	return func(p *scene.Picture) {
 		const side = 24
-		for row := range slices.Chunk(p.Y[len(p.Y)*3/4/width*width:], width) {
+		for row := range slices.Chunk(p.Y[len(p.Y)*(parts-1)/parts/width*width:], width) {
 			for x := 0; x+2*side <= width; x += 2 * side {
 				for k := range side {
 					row[x+k], row[x+side+k] = row[x+side+k], row[x+k]
@@ -132,6 +132,27 @@ func dim(p *scene.Picture) {
 	}
 }
 
+// night leaves a picture of the given width only a lit window at its right.
+func night(width int) func(*scene.Picture) {
+	return func(p *scene.Picture) {
+		for i := range p.Y {
+			if i%width < width*9/10 {
+				p.Y[i] = 16
+			}
+		}
+	}
+}
+
+// leaves fills a picture with others of its own at each seed.
+func leaves(seed uint64) func(*scene.Picture) {
+	return func(p *scene.Picture) {
+		random := rand.New(rand.NewPCG(9, seed))
+		for i := range p.Y {
+			p.Y[i] = uint8(60 + random.IntN(140))
+		}
+	}
+}
+
 // steady returns n times from 0 on.
 func steady(n int) []float64 {
 	times := make([]float64, n)
@@ -153,6 +174,14 @@ func TestDetect(t *testing.T) {
 	twos := steady(48)
 	for i := range twos {
 		twos[i] = float64(i / 2 * 2)
+	}
+	threes, threesSpoilt, threesWant := steady(96), map[int]func(*scene.Picture){}, []string(nil)
+	for i := range threes {
+		threes[i] = float64(i / 3 * 3)
+		if i%8 == 5 {
+			threesSpoilt[i] = fill(16)
+			threesWant = append(threesWant, fmt.Sprintf("black %d-%[1]d", i))
+		}
 	}
 	pause := steady(48)
 	for i := 10; i < 48; i++ {
@@ -191,8 +220,12 @@ func TestDetect(t *testing.T) {
 		rising[i] = float64(i) * float64(i) / 20
 	}
 	type spoil = map[int]func(*scene.Picture)
-	shaky, lit, grainy, spots, panned, dark := spoil{}, spoil{}, spoil{}, spoil{}, spoil{}, spoil{}
+	shaky, lit, grainy, spots, panned, dark, evening, windy := spoil{}, spoil{}, spoil{}, spoil{}, spoil{}, spoil{}, spoil{22: fill(16)}, spoil{}
 	for i := range 48 {
+		if i < 20 {
+			evening[i] = night(width)
+		}
+		windy[i] = leaves(uint64(i))
 		grainy[i] = grainOf(uint64(i))
 		if i%9 < 4 {
 			spots[i] = shine(width)
@@ -200,8 +233,9 @@ func TestDetect(t *testing.T) {
 		panned[i] = rolled(width, 4*i)
 		dark[i] = dim
 	}
-	panned[20] = func(p *scene.Picture) { rolled(width, 4*20)(p); exchanged(width)(p) }
+	panned[20] = func(p *scene.Picture) { rolled(width, 4*20)(p); exchanged(width, 4)(p) }
 	dark[9] = fill(16)
+	windy[20] = windy[19]
 	random := rand.New(rand.NewPCG(7, 8))
 	for i, at := 0, 0; i < 48; i++ {
 		if i != 20 && i != 30 { // the camera rests, the scene does not
@@ -240,6 +274,10 @@ func TestDetect(t *testing.T) {
 		{"a silent film", silent, nil, nil},
 		{"damage to a silent film", silent, spoil{20: fill(16), 46: reverse}, []string{"black 20-20", "garbled 46-46"}},
 		{"a dark scene", steady(48), dark, []string{"black 9-9"}},
+		{"black soon after a cut from the dark", steady(48), evening, []string{"black 22-22"}},
+		{"a repeat where all changes", make([]float64, 48), windy, []string{"repeated 20-20"}},
+		{"damage to an animation on threes", threes, threesSpoilt, threesWant},
+		{"a little garbled where nothing moves", make([]float64, 48), spoil{20: exchanged(width, 18)}, []string{"garbled 20-20"}},
 		{"the ends", steady(48), spoil{0: reverse, 47: reverse}, []string{"garbled 0-0", "garbled 47-47"}},
 		{"black at the ends", steady(48), spoil{0: fill(16), 47: fill(16)}, nil},
 		{"jumps", without(steady(60), 10, 30, 31, 50), nil, []string{"jump 9-9 # insert=1", "jump 28-28 # insert=2", "jump 46-46 # insert=1"}},

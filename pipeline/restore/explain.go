@@ -1,8 +1,11 @@
 package restore
 
 import (
+	"image"
 	"math"
 	"slices"
+
+	"retime/pipeline/restore/swar"
 )
 
 // A cell is no damage if its pixels are found in a neighbour as well: nearby, since the camera shakes or something moves, or
@@ -71,14 +74,16 @@ type shiftBy struct{ x, y int }
 // foundNearby reports whether the pixels of a cell are in a or b, at most reach pixels away, and where it found them, or what
 // is nearest to them. It tries the guesses first.
 func (l *signature) foundNearby(a, b *signature, cx, cy, reach int, guesses ...shiftBy) (bool, shiftBy) {
-	x0, x1 := cell(cx, cellsX, l.small.Width)
-	y0, y1 := cell(cy, cellsY, l.small.Height)
-	n := (x1 - x0) * (y1 - y0)
+	r := l.box(cx, cy)
+	n := r.Dx() * r.Dy()
 	limit := foundLeast * n
 	best, in, at := 256*n, a, shiftBy{}
 	for _, m := range []*signature{a, b} {
 		for _, v := range guesses {
-			if s := l.sum(m, cx, cy, v, best); s < best {
+			if l.beyond(cx, cy, v) {
+				continue
+			}
+			if s := l.sum(m, r, v, best); s < best {
 				best, in, at = s, m, v
 			}
 		}
@@ -104,7 +109,7 @@ func (l *signature) detail(cx, cy int) int {
 	y0, y1 := cell(cy, cellsY, l.small.Height)
 	sum := 0
 	for y := max(y0, 1); y < y1; y++ {
-		sum += rowDifference(l.small.Row(y)[x0:x1], l.small.Row(y - 1)[x0:x1])
+		sum += swar.Row(l.small.Row(y)[x0:x1], l.small.Row(y - 1)[x0:x1])
 	}
 	return sum
 }
@@ -113,11 +118,11 @@ func (l *signature) detail(cx, cy int) int {
 // most, and where it is, and stops at a sum of at most enough.
 func (l *signature) search(m *signature, cx, cy, reach, enough, most int) (best int, at shiftBy) {
 	best = most
-	for y := -reach; y <= reach && best > enough; y++ {
-		for x := -reach; x <= reach && best > enough; x++ {
-			v := shiftBy{x, y}
-			if s := l.sum(m, cx, cy, v, best); s < best {
-				best, at = s, v
+	r := l.box(cx, cy)
+	for y := max(-reach, -r.Min.Y); y <= min(reach, l.small.Height-r.Max.Y) && best > enough; y++ {
+		for x := max(-reach, -r.Min.X); x <= min(reach, l.small.Width-r.Max.X) && best > enough; x++ {
+			if s := l.sum(m, r, shiftBy{x, y}, best); s < best {
+				best, at = s, shiftBy{x, y}
 			}
 		}
 	}
@@ -178,16 +183,20 @@ func (l *signature) beyond(cx, cy int, v shiftBy) bool {
 	return x0+v.x < 0 || x1+v.x > l.small.Width || y0+v.y < 0 || y1+v.y > l.small.Height
 }
 
-// sum returns the sum of the differences between a cell and the pixels v away in m, or at least limit.
-func (l *signature) sum(m *signature, cx, cy int, v shiftBy, limit int) int {
+// box returns the pixels of a cell.
+func (l *signature) box(cx, cy int) image.Rectangle {
 	x0, x1 := cell(cx, cellsX, l.small.Width)
 	y0, y1 := cell(cy, cellsY, l.small.Height)
-	if l.beyond(cx, cy, v) {
-		return limit
-	}
-	sum := 0
-	for y := y0; y < y1 && sum < limit; y++ {
-		sum += rowDifference(l.small.Row(y)[x0:x1], m.small.Row(y + v.y)[x0+v.x:x1+v.x])
+	return image.Rect(x0, y0, x1, y1)
+}
+
+// sum returns the sum of the differences between the pixels of l in r and those v away in m, which are there, or at least limit.
+func (l *signature) sum(m *signature, r image.Rectangle, v shiftBy, limit int) int {
+	width, sum := r.Dx(), 0
+	at, to := r.Min.Y*l.small.Stride+r.Min.X, (r.Min.Y+v.y)*m.small.Stride+r.Min.X+v.x
+	for y := r.Min.Y; y < r.Max.Y && sum < limit; y++ {
+		sum += swar.Row(l.small.Pix[at:at+width], m.small.Pix[to:to+width])
+		at, to = at+l.small.Stride, to+m.small.Stride
 	}
 	return sum
 }

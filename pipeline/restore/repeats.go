@@ -16,6 +16,7 @@ const (
 	mostMoving   = 12   // cells
 	stopped      = 3    // grey levels, at most
 	noisy        = 0.5  // grey levels, from which there is noise
+	loudest      = 20   // grey levels, up to which there is: water and leaves change more than noise everywhere
 	anew         = 0.25 // of the change is detail that is gone, at least
 	barely       = 0.05 // of the usual change, at most
 	still        = 0.2  // of the usual change, at most
@@ -33,7 +34,7 @@ func (d *distance) motion(spread float64) (motion, noise float32) {
 		copy(all[y*cellsX:], d[y][:])
 	}
 	slices.Sort(all[:])
-	noise = float32(spread * all[len(all)/10])
+	noise = float32(min(spread*all[len(all)/10], loudest))
 	return d.above(noise), noise
 }
 
@@ -118,7 +119,7 @@ func (d *detector) repeats(shares ...float32) {
 		n = next
 	}
 	for k, r := range runs {
-		if inCadence(runs, k, len(d.motion)) || onGrid(runs, k, d.couldRepeat) {
+		if inCadence(runs, k, len(d.motion)) || onGrid(runs, k, d.couldRepeat) || d.held(r[0]) {
 			continue
 		}
 		for n := r[0]; n < r[1]; n++ {
@@ -129,6 +130,25 @@ func (d *detector) repeats(shares ...float32) {
 			d.verdict[n] = Finding{Kind: Repeated, Score: 1 - float64(d.motion[n]/d.usual(d.motion, n))}
 		}
 	}
+}
+
+// held reports whether more than a third of the frames around n hardly change, few in a row. Of an animation on threes, many of these
+// are no runs where damage takes away the motion that they would skip.
+func (d *detector) held(n int) bool {
+	from, to := max(n-nearby, 1), min(n+nearby, len(d.motion))
+	usual := d.usual(d.motion, n)
+	count, run := 0, 0
+	for k := from; k <= to; k++ {
+		if k < to && d.motion[k] < barely*usual {
+			run++
+			continue
+		}
+		if run <= d.limit {
+			count += run
+		}
+		run = 0
+	}
+	return 3*count > to-from
 }
 
 // couldRepeat reports whether the frames about n move so much that a repeat among them would be seen.

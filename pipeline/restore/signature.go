@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"retime/frame"
+	"retime/pipeline/restore/swar"
 	"retime/warp"
 )
 
@@ -180,7 +181,7 @@ func cellDistance(a, b frame.Image[uint8], cx, cy int) float64 {
 	y0, y1 := cell(cy, cellsY, a.Height)
 	sum := 0
 	for y := y0; y < y1; y++ {
-		sum += rowDifference(a.Row(y)[x0:x1], b.Row(y)[x0:x1])
+		sum += swar.Row(a.Row(y)[x0:x1], b.Row(y)[x0:x1])
 	}
 	return float64(sum) / float64((y1-y0)*(x1-x0))
 }
@@ -207,10 +208,13 @@ func (l *signature) flat() bool {
 }
 
 // blank reports whether l shows nothing, where a shows something or is not as dark or bright.
-func (l *signature) blank(a *signature) bool {
+func (l *signature) blank(a *signature) bool { return l.flat() && (!a.flat() || l.emptier(a)) }
+
+// emptier reports whether l, which shows nothing, shows plainly less than a, or is not as dark or bright.
+func (l *signature) emptier(a *signature) bool {
 	mean, spread := moments(&l.value[level])
 	before, spreadBefore := moments(&a.value[level])
-	return l.flat() && (!a.flat() || math.Abs(mean-before) > odd || blanker*spread < spreadBefore)
+	return math.Abs(mean-before) > odd || blanker*spread < spreadBefore
 }
 
 // kind returns the kind of damage of a picture that strays from a.
@@ -259,13 +263,6 @@ func correlation(a, b *[cellsY][cellsX]uint8) float64 {
 	return (float64(sum)/(cellsX*cellsY) - ma*mb) / (sa * sb)
 }
 
-// Bytes are summed eight at a time: four of them in each of two words, which have 16 bits for each. A product with
-// four has the sum of the four in its upper 16 bits.
-const (
-	four = 0x0001000100010001
-	even = 0xff * four
-)
-
 // columns adds rows up, column by column.
 type columns struct {
 	sums  []int
@@ -280,8 +277,8 @@ func addRow[T frame.Sample](c *columns, row []T) {
 		w := c.begin(len(r) / 8)
 		for ; x+8 <= len(r) && len(w) >= 2; x, w = x+8, w[2:] {
 			v := binary.LittleEndian.Uint64(r[x:])
-			w[0] += v & even
-			w[1] += v >> 8 & even
+			w[0] += v & swar.Even
+			w[1] += v >> 8 & swar.Even
 		}
 	}
 	for ; x < len(row); x++ {
@@ -294,8 +291,8 @@ func (c *columns) addSteps(row []uint8) {
 	x, w := 0, c.begin((len(row)-1)/8)
 	for ; x+9 <= len(row) && len(w) >= 2; x, w = x+8, w[2:] {
 		p, q := binary.LittleEndian.Uint64(row[x:]), binary.LittleEndian.Uint64(row[x+1:])
-		w[0] += differences(p&even, q&even)
-		w[1] += differences(p>>8&even, q>>8&even)
+		w[0] += swar.Differences(p&swar.Even, q&swar.Even)
+		w[1] += swar.Differences(p>>8&swar.Even, q>>8&swar.Even)
 	}
 	for ; x+1 < len(row); x++ {
 		c.sums[x] += abs(int(row[x+1]) - int(row[x]))
@@ -333,25 +330,4 @@ func (c *columns) total(x0, x1 int) (sum int) {
 		sum += v
 	}
 	return sum
-}
-
-// rowDifference returns the sum of the absolute differences of two rows, as far as the shorter one goes.
-func rowDifference(a, b []uint8) int {
-	sum, x := 0, 0
-	a, b = a[:min(len(a), len(b))], b[:min(len(a), len(b))]
-	for ; x+8 <= len(a); x += 8 {
-		p, q := binary.NativeEndian.Uint64(a[x:]), binary.NativeEndian.Uint64(b[x:])
-		sum += int((differences(p&even, q&even) + differences(p>>8&even, q>>8&even)) * four >> 48)
-	}
-	for ; x < len(a); x++ {
-		sum += abs(int(a[x]) - int(b[x]))
-	}
-	return sum
-}
-
-// differences returns the absolute differences of four bytes, each in 16 bits.
-func differences(a, b uint64) uint64 {
-	d := a + 256*four - b
-	below := ^d >> 8 & four // 1 where a is below b
-	return (d^(below<<8-below))&even + below
 }

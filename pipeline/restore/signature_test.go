@@ -12,14 +12,9 @@ func TestRowSums(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for length := range 41 {
 		for _, span := range []int{256, 2} { // 2: none but the least and the greatest
-			a, b := make([]uint8, length), make([]uint8, length+length%3)
-			difference := 0
+			a := make([]uint8, length)
 			for i := range a {
-				a[i], b[i] = uint8(random.IntN(span)*255/(span-1)), uint8(random.IntN(span)*255/(span-1))
-				difference += abs(int(a[i]) - int(b[i]))
-			}
-			if got := rowDifference(a, b); got != difference {
-				t.Fatalf("%d samples: difference %d, want %d", length, got, difference)
+				a[i] = uint8(random.IntN(span) * 255 / (span - 1))
 			}
 			samples, steps := columns{sums: make([]int, length)}, columns{sums: make([]int, length)}
 			const rows = 600

@@ -176,8 +176,7 @@ func (d *Detector) settle(a, c, b *picture, k *candidate, i int) {
 	if k.hopeless = d.hopeless(k); k.hopeless {
 		return
 	}
-	share := d.elsewhere(a, c, b, k.box)
-	if k.measures[i] = min(share, 1); share < leastShare {
+	if k.measures[i] = d.elsewhere(a, c, b, k.box); k.measures[i] < leastShare {
 		k.hopeless = true
 	} else if others := othersOf(c, b); others != nil {
 		k.measures[len(k.measures)-1] = min(float64(d.stray(a, c, b, others, k.box))/float64(k.weight), 1)

@@ -4,6 +4,7 @@ import (
 	"image"
 
 	"retime/frame"
+	"retime/pipeline/restore/swar"
 )
 
 // grid is the number of cells of a picture.
@@ -124,15 +125,7 @@ func (d *Detector) enters(box image.Rectangle, line bool) bool {
 func countOutside(counts []int, a, c, b []uint8) {
 	for i := range counts {
 		x0, x1 := i*cellWidth, min((i+1)*cellWidth, len(c))
-		ra, rc, rb := a[x0:x1], c[x0:x1], b[x0:x1]
-		n := 0
-		for x := 0; x < len(rc) && x < len(ra) && x < len(rb); x++ {
-			p, q, v := int(ra[x]), int(rb[x]), int(rc[x])
-			if v-max(p, q) > step || min(p, q)-v > step {
-				n++
-			}
-		}
-		counts[i] += n
+		counts[i] += swar.Outside(c[x0:x1], a[x0:x1], b[x0:x1], step)
 	}
 }
 
@@ -343,8 +336,8 @@ func (d *Detector) compare(a, c, b *picture, p *component) {
 // far is how far away, in pixels, an area is looked for before and after.
 const far = 24
 
-// elsewhere returns how little an area differs from the place most like it in a and b, as a share of how much it
-// differs from where the motion leads. Content that moves is found elsewhere.
+// elsewhere returns how little an area differs from the place most like it in a and b, as a share, at most 1, of how much it
+// differs from where the motion leads. Content that moves is found elsewhere: elsewhere looks no further once that is plain.
 func (d *Detector) elsewhere(a, c, b *picture, area image.Rectangle) float64 {
 	columns, _ := grid(c.Image)
 	mid := area.Min.Add(area.Max).Div(2)
@@ -364,12 +357,15 @@ func (d *Detector) elsewhere(a, c, b *picture, area image.Rectangle) float64 {
 				return 1 << 30
 			}
 			rc, rm := c.Row(y)[box.Min.X:box.Max.X], m.Row(y + dy)[box.Min.X+dx:box.Max.X+dx]
-			for x := 0; x < len(rc) && x < len(rm); x += skip {
-				w := int(rc[x]) - int(rm[x])
-				if w < 0 {
-					w = -w
+			switch skip {
+			case 1:
+				sum += swar.Row(rc, rm)
+			case 2:
+				sum += swar.EverySecond(rc, rm)
+			default:
+				for x := 0; x < len(rc) && x < len(rm); x += skip {
+					sum += max(int(rc[x])-int(rm[x]), int(rm[x])-int(rc[x]))
 				}
-				sum += w
 			}
 			if sum >= limit {
 				return sum
@@ -377,16 +373,18 @@ func (d *Detector) elsewhere(a, c, b *picture, area image.Rectangle) float64 {
 		}
 		return sum
 	}
-	expected := min(at(a, -v.x, -v.y, 1<<29), at(b, v.x, v.y, 1<<29))
-	best := 1 << 29
+	expected := max(min(at(a, -v.x, -v.y, 1<<29), at(b, v.x, v.y, 1<<29)), 1)
+	best := expected
 	for _, m := range []*picture{a, b} {
 		for dy := -far; dy <= far; dy += 2 {
 			for dx := -far; dx <= far; dx += 2 {
 				if v := at(m, dx, dy, best); v < best {
-					best = v
+					if best = v; float64(best)/float64(expected) < leastShare {
+						return float64(best) / float64(expected)
+					}
 				}
 			}
 		}
 	}
-	return float64(best) / float64(max(expected, 1))
+	return float64(best) / float64(expected)
 }

@@ -1,6 +1,9 @@
 package parts
 
-import "retime/frame"
+import (
+	"retime/frame"
+	"retime/pipeline/restore/swar"
+)
 
 // Cells are the pieces of the picture that have one motion each.
 const (
@@ -27,13 +30,14 @@ const (
 
 // search returns the motion through the cell at x0, y0 from a to b, two pictures apart. It prefers the guesses.
 func search(a, b frame.Image[uint8], x0, y0 int, guesses ...vector) vector {
-	best, least := vector{}, difference(a, b, x0, y0, vector{})
+	best, least := vector{}, difference(a, b, x0, y0, vector{}, incomparable)
 	try := func(v vector) {
 		if max(v.x, -v.x, v.y, -v.y) > 2*reach {
 			return
 		}
 		// Longer motions need better proof.
-		if d := difference(a, b, x0, y0, v) + (max(v.x, -v.x)+max(v.y, -v.y))/2; d < least {
+		far := (max(v.x, -v.x) + max(v.y, -v.y)) / 2
+		if d := difference(a, b, x0, y0, v, least-far) + far; d < least {
 			best, least = v, d
 		}
 	}
@@ -80,27 +84,25 @@ func texture(m frame.Image[uint8], x0, y0 int) int {
 	return 16 * sum / max(3*n, 1)
 }
 
-// difference returns how much a and b differ along v about a cell, in sixteenths of a grey level.
-func difference(a, b frame.Image[uint8], x0, y0 int, v vector) int {
-	sum, n := 0, 0
-	left := max(x0-margin, v.x, -v.x)
-	right := min(x0+cellWidth+margin, a.Width-max(v.x, -v.x))
-	for y := y0 - margin; y < y0+cellHeight+margin; y += 2 {
-		if ya, yb := y-v.y, y+v.y; ya < 0 || yb < 0 || ya >= a.Height || yb >= a.Height || left >= right {
-			continue
-		}
-		ra, rb := a.Row(y - v.y)[left-v.x:right-v.x], b.Row(y + v.y)[left+v.x:right+v.x]
-		for x := 0; x < len(ra) && x < len(rb); x += 2 {
-			d := int(ra[x]) - int(rb[x])
-			if d < 0 {
-				d = -d
-			}
-			sum += d
-		}
-		n += (len(ra) + 1) / 2
+// incomparable is more than any difference.
+const incomparable = 1 << 20
+
+// difference returns how much a and b differ along v about a cell, in sixteenths of a grey level, or some number from limit on if
+// that is limit or more; incomparable if too few pixels lie in both.
+func difference(a, b frame.Image[uint8], x0, y0 int, v vector, limit int) int {
+	dx, dy := max(v.x, -v.x), max(v.y, -v.y)
+	left, right := max(x0-margin, dx), min(x0+cellWidth+margin, a.Width-dx)
+	top, bottom := y0-margin, min(y0+cellHeight+margin, a.Height-dy)
+	if top < dy {
+		top += (dy - top + 1) &^ 1 // every second row is compared
 	}
+	n := (max(right-left, 0) + 1) / 2 * ((max(bottom-top, 0) + 1) / 2)
 	if n < 24 {
-		return 1 << 20
+		return incomparable
+	}
+	sum := 0
+	for y := top; y < bottom && 16*sum < limit*n; y += 2 {
+		sum += swar.EverySecond(a.Row(y - v.y)[left-v.x:right-v.x], b.Row(y + v.y)[left+v.x:right+v.x])
 	}
 	return 16 * sum / n
 }

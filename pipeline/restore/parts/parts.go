@@ -20,6 +20,7 @@ import (
 	"image"
 
 	"retime/frame"
+	"retime/pipeline/restore/swar"
 )
 
 // Kind is what an area of damage looks like.
@@ -61,7 +62,7 @@ type Detector struct {
 // picture is one of the window.
 type picture struct {
 	frame.Image[uint8]
-	rough   []int32              // by row, how much it differs from the next
+	rough   []int32              // by row, how much every second pixel differs from the next row, in all
 	between []frame.Image[uint8] // shown since the one before
 }
 
@@ -97,7 +98,7 @@ func (d *Detector) Add(luma frame.Image[uint8], between ...frame.Image[uint8]) {
 	p := &picture{luma, make([]int32, luma.Height), between}
 	d.workers.Rows(max(luma.Height-1, 0), func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			p.rough[y] = roughness(luma.Row(y), luma.Row(y+1))
+			p.rough[y] = int32(swar.EverySecond(luma.Row(y), luma.Row(y+1)))
 		}
 	})
 	d.window = append(d.window, p)
@@ -109,17 +110,4 @@ func (d *Detector) Add(luma frame.Image[uint8], between ...frame.Image[uint8]) {
 		d.see(d.judge(d.window[0], d.window[1], d.window[2]))
 	}
 	d.window = append(d.window[:0], d.window[1:]...)
-}
-
-// roughness returns the sum of the differences of every second pixel.
-func roughness(a, b []uint8) int32 {
-	var sum int32
-	for x := 0; x < len(a) && x < len(b); x += 2 {
-		v := int32(a[x]) - int32(b[x])
-		if v < 0 {
-			v = -v
-		}
-		sum += v
-	}
-	return sum
 }

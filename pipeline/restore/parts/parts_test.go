@@ -295,3 +295,42 @@ func TestJoin(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// Exact: below its limit, difference is what a plain sum over every second pixel of every second row gives, and not below it otherwise.
+func TestDifference(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	compared := 0
+	for range 3000 {
+		w, h := 4*cellWidth+random.IntN(9), 4*cellHeight+random.IntN(9)
+		a, b := frame.NewImage[uint8](w, h), frame.NewImage[uint8](w, h)
+		for i := range a.Pix {
+			a.Pix[i], b.Pix[i] = uint8(random.IntN(256)), uint8(random.IntN(256))
+		}
+		x0, y0 := random.IntN((w+cellWidth-1)/cellWidth)*cellWidth, random.IntN((h+cellHeight-1)/cellHeight)*cellHeight
+		v := vector{x: random.IntN(4*reach+1) - 2*reach, y: random.IntN(4*reach+1) - 2*reach}
+		sum, n := 0, 0
+		for y := y0 - margin; y < y0+cellHeight+margin; y += 2 {
+			for x := max(x0-margin, v.x, -v.x); x < min(x0+cellWidth+margin, w-max(v.x, -v.x)); x += 2 {
+				if ya, yb := y-v.y, y+v.y; min(ya, yb) >= 0 && max(ya, yb) < h {
+					sum += max(int(a.Row(ya)[x-v.x])-int(b.Row(yb)[x+v.x]), int(b.Row(yb)[x+v.x])-int(a.Row(ya)[x-v.x]))
+					n++
+				}
+			}
+		}
+		want := incomparable
+		if n >= 24 {
+			want = 16 * sum / n
+			compared++
+		}
+		if got := difference(a, b, x0, y0, v, incomparable); got != want {
+			t.Fatalf("%d by %d, cell at %d, %d along %v: %d, want %d", w, h, x0, y0, v, got, want)
+		}
+		limit := random.IntN(16 * 255)
+		if got := difference(a, b, x0, y0, v, limit); got != want && (got < limit || want < limit) {
+			t.Fatalf("%d by %d, cell at %d, %d along %v, to %d: %d, want %d", w, h, x0, y0, v, limit, got, want)
+		}
+	}
+	if compared < 500 {
+		t.Errorf("%d comparisons", compared)
+	}
+}

@@ -137,12 +137,11 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 		if n%drawnEvery != drawnFrom || n > count-drawnFrom {
 			return
 		}
-		k := order[len(truth)%len(order)]
+		k := order[n/drawnEvery%len(order)]
 		d := damageDrawn{&sorts[k%len(sorts)], k / len(sorts), fields.Both}
 		if woven && (!d.sort.whole || random.IntN(2) == 0) {
 			d.field = []fields.Set{fields.Top, fields.Bottom}[random.IntN(2)]
 		}
-		truth[int64(n)] = d
 		for _, field := range []fields.Set{fields.Top, fields.Bottom} {
 			to, from := f, last
 			if woven {
@@ -151,10 +150,9 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 			if d.field&field == 0 || !woven && field == fields.Bottom {
 				continue
 			}
-			if d.sort.name == "repeat" {
-				frame.Copy(to, from)
+			if drawSeen(random, to, from, &d) {
+				truth[int64(n)] = d
 			}
-			draw(random, to, d.sort, d.strength)
 		}
 	})
 	if err != nil {
@@ -166,20 +164,20 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 	}
 	met := map[int64]string{}
 	for _, f := range found {
-		name := kindNames[f.Kind]
-		if name == "" {
-			name = string(f.Kind)
+		kind := kindNames[f.Kind]
+		if kind == "" {
+			kind = string(f.Kind)
 		}
 		right := false
 		for n := f.First.Number; n <= f.Last.Number; n++ {
 			if _, is := truth[n]; is {
 				right = true
-				if met[n] == "" || name == truth[n].sort.name {
-					met[n] = name
+				if met[n] == "" || kind == truth[n].sort.name {
+					met[n] = kind
 				}
 			}
 		}
-		if c := t.scores[name]; c != nil {
+		if c := t.scores[kind]; c != nil {
 			c.claimed++
 			if right {
 				c.right++
@@ -202,6 +200,27 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 		}
 	}
 	return nil
+}
+
+// drawSeen draws damage into a picture, a repeat from the one before, and reports whether it has. It does not if damage to the whole would
+// not be seen: black in black, or a repeat where nothing moves.
+func drawSeen(random *rand.Rand, to, before *frame.Frame, d *damageDrawn) bool {
+	was := frame.New(to.Format, to.Width, to.Height)
+	frame.Copy(was, to)
+	repeat := d.sort.name == "repeat"
+	if repeat {
+		frame.Copy(to, before)
+	} else {
+		draw(random, to, d.sort, d.strength)
+	}
+	if d.sort.whole && !differs(was, to) {
+		frame.Copy(to, was)
+		return false
+	}
+	if repeat { // its own noise makes none seen
+		draw(random, to, d.sort, d.strength)
+	}
+	return true
 }
 
 // rewrite copies a clip without losses and lets change draw into each frame; it returns the length in seconds.

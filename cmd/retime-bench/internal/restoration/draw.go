@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"retime/frame"
+	"retime/pipeline/restore/swar"
+	"retime/warp"
 )
 
 // sort is a sort of damage that is drawn into pictures.
@@ -24,6 +26,34 @@ var sorts = []sort{
 
 // strengths are how strongly damage is drawn: 0 weakly to strengths-1.
 const strengths = 3
+
+// Damage to a whole picture is seen if the twentieth of its blocks that differ most do so by seenLeast grey levels in the mean.
+const (
+	seenBlock = 8 // pixels
+	seenShare = 20
+	seenLeast = 4
+)
+
+// differs reports whether the lumas of two pictures differ so much that it is seen.
+func differs(a, b *frame.Frame) bool {
+	p, q := warp.Luma(a), warp.Luma(b)
+	var sums []int // of the absolute differences in each block
+	for y := 0; y+seenBlock <= p.Height; y += seenBlock {
+		for x := 0; x+seenBlock <= p.Width; x += seenBlock {
+			sum := 0
+			for k := y; k < y+seenBlock; k++ {
+				sum += swar.Row(p.Row(k)[x:x+seenBlock], q.Row(k)[x:x+seenBlock])
+			}
+			sums = append(sums, sum)
+		}
+	}
+	slices.Sort(sums)
+	total, count := 0, (len(sums)+seenShare-1)/seenShare
+	for _, v := range sums[len(sums)-count:] {
+		total += v
+	}
+	return total >= seenLeast*seenBlock*seenBlock*count
+}
 
 // canvas is a picture's luma to draw into, in samples of 16 bits, whatever it has.
 type canvas struct {

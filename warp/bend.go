@@ -44,11 +44,9 @@ const (
 	creditOne     = 256
 )
 
-// What B hides has a false flow in A, and so a false acceleration, which the flow back from where it
-// leads gives away. A change does not count if the flow back misses by more than missLeast, and by more
-// than missParts/missWhole of the change.
+// What B hides has a false flow in A, and so a false acceleration. A change does not count if the
+// flow back misses by more than missLeast, and by more than missParts/missWhole of the change.
 const (
-	missLeast = positionOne
 	missParts = 3
 	missWhole = 4
 )
@@ -134,13 +132,8 @@ func (e *evidence) refuse(out, errors []uint16, back flow.Field, y int) {
 	for x, d := range errors {
 		out[x] = d
 		u := inner[x]
-		bx, by := int64(x)+(int64(u.X)+positionOne/2)>>positionBits, int64(y)+(int64(u.Y)+positionOne/2)>>positionBits
-		if bx < 0 || by < 0 || bx >= int64(back.Width) || by >= int64(back.Height) {
-			continue
-		}
-		w := back.Pix[int(by)*back.Stride+int(bx)]
-		miss := largest(int64(u.X)+int64(w.X), int64(u.Y)+int64(w.Y))
-		if miss <= missLeast {
+		miss, ok := missed(back, x, y, u)
+		if !ok || miss <= missLeast {
 			continue
 		}
 		if missWhole*miss*e.innerFactor > missParts*PhaseOne*largest(e.change(u, outer[x])) {
@@ -148,9 +141,6 @@ func (e *evidence) refuse(out, errors []uint16, back flow.Field, y int) {
 		}
 	}
 }
-
-// largest returns the larger magnitude.
-func largest(x, y int64) int64 { return max(x, -x, y, -y) }
 
 // change returns the acceleration, in 1/256 pixel of the guides.
 func (e *evidence) change(inner, outer flow.Vec) (x, y int64) {

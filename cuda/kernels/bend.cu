@@ -8,18 +8,6 @@
 
 typedef unsigned long long Sum; // the type that atomicAdd takes
 
-__device__ inline int64_t larger(int64_t x, int64_t y) { return max(max(x, -x), max(y, -y)); }
-
-// misses reports whether the flow back, from the end of motion v at (x, y), misses by too much for a
-// change of that length.
-__device__ inline bool misses(const Vec *back, int width, int height, int x, int y, Vec v, int64_t scale, int64_t change) {
-	int64_t bx = x + (((int64_t)v.x + position_one / 2) >> position_bits), by = y + (((int64_t)v.y + position_one / 2) >> position_bits);
-	if (bx < 0 || by < 0 || bx >= width || by >= height) return false;
-	Vec w = back[by * width + bx];
-	int64_t miss = larger((int64_t)v.x + w.x, (int64_t)v.y + w.y);
-	return miss > miss_least && miss_whole * miss * scale > miss_parts * phase_one * change;
-}
-
 // bend_gather sums up the accelerations in the cells of size by size pixels of frame z. Flow z
 // leads to the other frame of the interval and flow beyond+z to the frame beyond; errors are the
 // errors along these flows. inner_scale and outer_scale, in 1/phase_one, weight the flows.
@@ -46,7 +34,9 @@ extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors,
 			int64_t dy = (u.y * inner_scale + v.y * outer_scale + phase_one / 2) >> 16;
 			int worst = max(e[i], f[i]);
 			if (dx >= limit || dx <= -limit || dy >= limit || dy <= -limit || worst >= entries) continue;
-			if (misses(back, width, height, px, py, u, inner_scale, larger(dx, dy))) continue;
+			int64_t miss;
+			if (missed(back, width, height, px, py, u, &miss) && miss > miss_least && miss_whole * miss * inner_scale > miss_parts * phase_one * larger(dx, dy))
+				continue;
 			int64_t k = credits[worst];
 			x += k * dx;
 			y += k * dy;

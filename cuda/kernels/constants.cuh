@@ -48,6 +48,7 @@ const float bend_noise = 0.01f;
 const int miss_least = 256;
 const int miss_parts = 3;
 const int miss_whole = 4;
+const int behind_shift = 5;
 const int calm_bits = 3;
 const int calm_radius = 1;
 const int calm_noise = 9216;

@@ -206,6 +206,22 @@ func TestSynthesizerMotions(t *testing.T) {
 	})
 }
 
+// On flat guides all accelerations have full credit, but for those that flows back contradict. Exact.
+func TestSynthesizerBends(t *testing.T) {
+	onDevices(t, func(t *testing.T, d *cuda.Device) {
+		cpu, gpu := backends(t, d, warp.Params{Mode: warp.Project, Order: 3, Acceleration: true})
+		defer gpu.Close()
+		for i, span := range []warp.Phase{0, warp.PhaseOne / 3} {
+			in := interval(rand.New(rand.NewPCG(11, 11)), formats[0], 83, 61, i, motions[5], true)
+			in.Static = frame.Image[uint8]{}
+			flat := frame.NewImage[uint8](in.GuideA.Width, in.GuideA.Height)
+			in.GuideA, in.GuideB, in.Before.Guide, in.After.Guide = flat, flat, flat, flat
+			in.Before.Span, in.After.Span = span, span
+			compare(t, cpu, gpu, in, phases[1:3])
+		}
+	})
+}
+
 // Frames in progress do not disturb each other, and the next interval does not disturb the previous
 // one's frames.
 func TestSynthesizerUnderWay(t *testing.T) {

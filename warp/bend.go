@@ -1,6 +1,8 @@
 package warp
 
 import (
+	"math"
+
 	"retime/flow"
 	"retime/frame"
 )
@@ -42,6 +44,13 @@ const (
 	creditOne     = 256
 )
 
+// What B hides has a false flow in A, and so a false acceleration. A change does not count if the
+// flow back misses by more than missLeast, and by more than missParts/missWhole of the change.
+const (
+	missParts = 3
+	missWhole = 4
+)
+
 // creditTable is creditOne/(1 + (error/creditKnee)²) for errors in their units.
 var creditTable = func() []int64 {
 	var t []int64
@@ -61,6 +70,7 @@ type change struct{ x, y, credit int64 }
 
 // changes holds the evidence from one frame.
 type changes struct {
+	errors frame.Image[uint16] // along the flow within the interval, the largest where its end does not lead back
 	motion flow.Field          // a cell's mean flow within the interval
 	cells  frame.Image[change] // of the frame
 }
@@ -80,8 +90,9 @@ func (b *bends) prepare(p *prepared) {
 		return
 	}
 	b.how = in.Bending()
-	b.sides[0].gather(p, in.Flows[0].Forward, p.pairs[0].errorA, in.Before, &b.how, 0)
-	b.sides[1].gather(p, in.Flows[0].Backward, p.pairs[0].errorB, in.After, &b.how, 1)
+	f := in.Flows[0]
+	b.sides[0].gather(p, f.Forward, f.Backward, p.pairs[0].errorA, in.Before, &b.how, 0)
+	b.sides[1].gather(p, f.Backward, f.Forward, p.pairs[0].errorB, in.After, &b.how, 1)
 }
 
 // evidence is what the accelerations of a frame are taken from: the flow within the
@@ -95,17 +106,47 @@ type evidence struct {
 }
 
 // gather sums up the accelerations in the cells of frame k. inner is the frame's flow
-// within the interval and e the error along inner.
-func (c *changes) gather(p *prepared, inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
+// within the interval, back the other frame's, and e the error along inner.
+func (c *changes) gather(p *prepared, inner, back flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
 	size := cellSize >> p.in.Level
 	w, h := (inner.Width+size-1)/size, (inner.Height+size-1)/size
 	c.cells.Resize(w, h)
 	c.motion.Resize(w, h)
+	c.errors.Resize(inner.Width, inner.Height)
 	from := &evidence{
-		inner: inner, outer: outer.Flow, innerError: e, outerError: p.beyond[k].errors,
+		inner: inner, outer: outer.Flow, innerError: c.errors, outerError: p.beyond[k].errors,
 		innerFactor: int64(how.Inner[k]), outerFactor: int64(how.Outer[k]), limit: int64(how.Limit[k]), size: size,
 	}
+	p.params.Workers.Rows(inner.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			from.refuse(c.errors.Row(y), e.Row(y), back, y)
+		}
+	})
 	p.params.Workers.Rows(h, func(y0, y1 int) { loops.accelerations(c, from, y0, y1) })
+}
+
+// refuse sets out to the errors of row y, or to the largest where back, from the end of the inner
+// flow, misses by too much.
+func (e *evidence) refuse(out, errors []uint16, back flow.Field, y int) {
+	inner, outer := e.inner.Row(y), e.outer.Row(y)
+	for x, d := range errors {
+		out[x] = d
+		u := inner[x]
+		miss, ok := missed(back, x, y, u)
+		if !ok || miss <= missLeast {
+			continue
+		}
+		if missWhole*miss*e.innerFactor > missParts*PhaseOne*largest(e.change(u, outer[x])) {
+			out[x] = math.MaxUint16
+		}
+	}
+}
+
+// change returns the acceleration, in 1/256 pixel of the guides.
+func (e *evidence) change(inner, outer flow.Vec) (x, y int64) {
+	x = (int64(inner.X)*e.innerFactor + int64(outer.X)*e.outerFactor + PhaseOne/2) >> 16
+	y = (int64(inner.Y)*e.innerFactor + int64(outer.Y)*e.outerFactor + PhaseOne/2) >> 16
+	return x, y
 }
 
 // gatherRows does the work of gather for rows [y0, y1) of cells.
@@ -119,8 +160,7 @@ func (c *changes) gatherRows(e *evidence, y0, y1 int) {
 				for i := y*e.inner.Width + cx*size; i < y*e.inner.Width+min((cx+1)*size, e.inner.Width); i++ {
 					u, v := e.inner.Pix[i], e.outer.Pix[i]
 					mx, my, n = mx+int64(u.X), my+int64(u.Y), n+1
-					x := (int64(u.X)*e.innerFactor + int64(v.X)*e.outerFactor + PhaseOne/2) >> 16
-					y := (int64(u.Y)*e.innerFactor + int64(v.Y)*e.outerFactor + PhaseOne/2) >> 16
+					x, y := e.change(u, v)
 					worst := int(max(e.innerError.Pix[i], e.outerError.Pix[i]))
 					if x >= e.limit || x <= -e.limit || y >= e.limit || y <= -e.limit || worst >= len(creditTable) {
 						continue

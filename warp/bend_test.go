@@ -100,3 +100,53 @@ func TestBending(t *testing.T) {
 		}
 	}
 }
+
+// A square moves at one speed over a flat ground. Ahead of it, where it hides the ground in the next frame, and behind
+// it, where it does in the one before, flows make up the square's motion for the ground. The flow back
+// contradicts them, so they bend hardly anything.
+func TestBendIgnoresHidden(t *testing.T) {
+	const width, height, side, speed, left, end = 160, 96, 40, 12, 50, 90
+	guide := func(s int) frame.Image[uint8] {
+		m := frame.NewImage[uint8](width, height)
+		for y := range height {
+			row := m.Row(y)
+			for x := range row {
+				row[x] = 60
+			}
+			for x := left + s*speed; x < end+s*speed; x++ {
+				row[x] = 200
+			}
+		}
+		return m
+	}
+	// leads returns the flow from frame s to s+way: of the square, and of what is ahead of it and behind it.
+	leads := func(s, way, behind, ahead int) flow.Field {
+		f := flow.NewField(width, height)
+		for y := range height {
+			for x := left + s*speed - behind; x < end+s*speed+ahead; x++ {
+				f.Row(y)[x].X = int32(way * speed * flow.One)
+			}
+		}
+		return f
+	}
+	s, err := NewSynthesizer(Params{Mode: Project, Order: 3, Acceleration: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	a, b := frame.New(formats[0], width, height), frame.New(formats[0], width, height)
+	p, err := s.Prepare(Interval{
+		A: a, B: b, GuideA: guide(0), GuideB: guide(1), Flows: []FlowPair{{leads(0, 1, 0, speed), leads(1, -1, speed, 0)}},
+		Before: &Outer{Guide: guide(-1), Flow: leads(0, -1, speed, 0)}, After: &Outer{Guide: guide(2), Flow: leads(1, 1, 0, speed)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var bend bend
+	for i, v := range bend.at(frame.Workers{}, p.open, PhaseOne/2).Pix {
+		if max(v.X, -v.X) > flow.One/10 {
+			t.Fatalf("bent by %d/256 pixel at (%d, %d)", v.X, i%width, i/width)
+		}
+	}
+}

@@ -121,3 +121,21 @@ func reciprocals(side int) []uint64 {
 	}
 	return r
 }
+
+// A flow back that misses by more than missLeast shows that one of two frames hides what the other
+// shows.
+const missLeast = positionOne
+
+// missed returns by how much the flow back, from the end of vector v at (x, y), misses that place, in
+// 1/256 pixel in x or in y, or false if v leads out of the picture.
+func missed(back flow.Field, x, y int, v flow.Vec) (miss int64, ok bool) {
+	bx, by := int64(x)+(int64(v.X)+positionOne/2)>>positionBits, int64(y)+(int64(v.Y)+positionOne/2)>>positionBits
+	if bx < 0 || by < 0 || bx >= int64(back.Width) || by >= int64(back.Height) {
+		return 0, false
+	}
+	w := back.Pix[int(by)*back.Stride+int(bx)]
+	return largest(int64(v.X)+int64(w.X), int64(v.Y)+int64(w.Y)), true
+}
+
+// largest returns the larger magnitude.
+func largest(x, y int64) int64 { return max(x, -x, y, -y) }

@@ -133,8 +133,32 @@ func (p *prepared) prepareBeyond() {
 			continue
 		}
 		trust(workers, &o.trust, o.errors)
+		f := in.Flows[0]
+		if i == 1 {
+			f.Forward, f.Backward = f.Backward, f.Forward
+		}
+		putBehind(workers, o.trust, f)
 		negate(workers, &o.onward, outer.Flow)
 	}
+}
+
+// behindShift is log2 of how much less what one frame alone shows counts, where it arrives together
+// with what both show: that is in front.
+const behindShift = 5
+
+// putBehind lowers the trust in the flow beyond where the flow within the interval, from the same
+// frame, does not lead back, or leads out of the picture.
+func putBehind(workers frame.Workers, trust frame.Image[uint16], f FlowPair) {
+	workers.Rows(trust.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row := trust.Row(y)
+			for x, v := range f.Forward.Row(y) {
+				if miss, ok := missed(f.Backward, x, y, v); !ok || miss > missLeast {
+					row[x] = max(row[x]>>behindShift, 1)
+				}
+			}
+		}
+	})
 }
 
 // source holds the coefficients of a frame, for all intervals beside it.

@@ -1,9 +1,11 @@
 package warp
 
 import (
+	"slices"
 	"sync"
 	"testing"
 
+	"retime/flow"
 	"retime/frame"
 )
 
@@ -147,5 +149,26 @@ func TestCoefficientsAreKept(t *testing.T) {
 		if c.users != 0 {
 			t.Errorf("%d users of a frame after all intervals are closed", c.users)
 		}
+	}
+}
+
+// What flow leads back is in front: a row of 8 pixels of which 2 to 4 move by 2, and hide 5 and 6.
+func TestPutBehind(t *testing.T) {
+	f := FlowPair{flow.NewField(8, 1), flow.NewField(8, 1)}
+	for x := 2; x < 7; x++ { // the flow of what is hidden is made up
+		f.Forward.Pix[x].X = 2 * flow.One
+	}
+	for x := 4; x < 7; x++ {
+		f.Backward.Pix[x].X = -2 * flow.One
+	}
+	f.Forward.Pix[0].X = -flow.One // out of the picture
+	trust := frame.NewImage[uint16](8, 1)
+	for x := range trust.Pix {
+		trust.Pix[x] = 4096
+	}
+	trust.Pix[5] = 7
+	putBehind(frame.Workers{}, trust, f)
+	if want := []uint16{128, 4096, 4096, 4096, 4096, 1, 128, 4096}; !slices.Equal(trust.Pix, want) {
+		t.Errorf("%d, want %d", trust.Pix, want)
 	}
 }

@@ -11,15 +11,15 @@ typedef unsigned long long Sum; // the type that atomicAdd takes
 // bend_gather sums up the accelerations in the cells of size by size pixels of frame z. Flow z
 // leads to the other frame of the interval and flow beyond+z to the frame beyond; errors are the
 // errors along these flows. inner_scale and outer_scale, in 1/phase_one, weight the flows.
-// Accelerations of at least limit count as errors. Scales and limits come in pairs, for A and for
-// B.
+// Accelerations of at least limit count as errors, as do those that a flow gives whose end does not
+// lead back. Scales and limits come in pairs, for A and for B.
 extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors, int beyond, Sum *changes, Vec *motions, int width, int height,
                                        int columns, int lines, int size, int inner_a, int inner_b, int outer_a, int outer_b, int limit_a, int limit_b,
                                        const uint16_t *credits, int entries) {
 	int cx = blockIdx.x * blockDim.x + threadIdx.x, cy = blockIdx.y * blockDim.y + threadIdx.y, z = blockIdx.z;
 	if (cx >= columns || cy >= lines) return;
 	size_t all = (size_t)width * height, cells = (size_t)columns * lines;
-	const Vec *inner = flows + z * all, *outer = flows + (beyond + z) * all;
+	const Vec *inner = flows + z * all, *back = flows + (1 - z) * all, *outer = flows + (beyond + z) * all;
 	const uint16_t *e = errors + z * all, *f = errors + (beyond + z) * all;
 	int64_t inner_scale = z ? inner_b : inner_a, outer_scale = z ? outer_b : outer_a, limit = z ? limit_b : limit_a;
 	int64_t x = 0, y = 0, credit = 0, mx = 0, my = 0, n = 0;
@@ -34,6 +34,9 @@ extern "C" __global__ void bend_gather(const Vec *flows, const uint16_t *errors,
 			int64_t dy = (u.y * inner_scale + v.y * outer_scale + phase_one / 2) >> 16;
 			int worst = max(e[i], f[i]);
 			if (dx >= limit || dx <= -limit || dy >= limit || dy <= -limit || worst >= entries) continue;
+			int64_t miss;
+			if (missed(back, width, height, px, py, u, &miss) && miss > miss_least && miss_whole * miss * inner_scale > miss_parts * phase_one * larger(dx, dy))
+				continue;
 			int64_t k = credits[worst];
 			x += k * dx;
 			y += k * dy;

@@ -10,7 +10,7 @@ enum { tile_width = 32, tile_height = 16, rows = 8, halo_width = tile_width + 2,
 // Pictures and flows are stored one after the other, each width by height without gaps. Pictures 0
 // and 1 belong to the interval; 2 and 3 come before and after it. Even flows begin at picture 0,
 // odd ones at picture 1. The first inner flows lead to the other of these two, the rest to the
-// picture beyond.
+// picture beyond. In these, what flow 0 or 1 shows to be hidden in the other picture is trusted less.
 extern "C" __global__ void warp_error(const uint8_t *pictures, const Vec *flows, int inner, uint16_t *errors, uint16_t *trust,
                                       const uint16_t *trust_table, int trust_entries, int width, int height) {
 	__shared__ uint16_t differences[halo_height][halo_width];
@@ -44,6 +44,9 @@ extern "C" __global__ void warp_error(const uint8_t *pictures, const Vec *flows,
 		uint16_t e = box_mean(sum, reciprocal(lines * columns));
 		size_t at = (size_t)y * width + x;
 		errors[z * size + at] = e;
-		trust[z * size + at] = trust_table[min((int)e, trust_entries - 1)];
+		uint16_t t = trust_table[min((int)e, trust_entries - 1)];
+		int64_t miss;
+		if (z >= inner && (!missed(flows + (1 - from) * size, width, height, x, y, flows[from * size + at], &miss) || miss > miss_least)) t = max(t >> behind_shift, 1);
+		trust[z * size + at] = t;
 	}
 }

@@ -41,6 +41,23 @@ HOST_DEVICE int cell_before(int i, int size, int *part) {
 	return c;
 }
 
+// larger returns the larger magnitude.
+HOST_DEVICE int64_t larger(int64_t x, int64_t y) {
+	if (x < 0) x = -x;
+	if (y < 0) y = -y;
+	return x < y ? y : x;
+}
+
+// missed sets miss to the distance by which the flow back, from the end of vector v at (x, y), misses
+// that place, in x or in y. It returns false if v leads out of the picture.
+HOST_DEVICE bool missed(const Vec *back, int width, int height, int x, int y, Vec v, int64_t *miss) {
+	int64_t bx = x + (((int64_t)v.x + position_one / 2) >> position_bits), by = y + (((int64_t)v.y + position_one / 2) >> position_bits);
+	if (bx < 0 || by < 0 || bx >= width || by >= height) return false;
+	Vec w = back[by * width + bx];
+	*miss = larger((int64_t)v.x + w.x, (int64_t)v.y + w.y);
+	return true;
+}
+
 // inside reports whether (x, y), in 1/256 pixel, is at most half a pixel outside the
 // outermost samples.
 HOST_DEVICE bool inside(int width, int height, int32_t x, int32_t y) {

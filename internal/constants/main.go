@@ -37,7 +37,7 @@ var headers = []struct {
 			leastShare sameMotion shiftRadius insideFactor outsideFactor aroundCount:places_around
 			overlayContrast overlaySpan overlayNoise overlayCoding overlayReach overlayMotion overlayMisfit overlayVotes overlayBold
 			overlaySquare overlayLeastSquare overlayStray overlayGain
-			bendDoubt bendNoise
+			bendDoubt bendNoise missLeast missParts missWhole behindShift
 			calmBits calmRadius calmNoise calmGain calmOne calmStill
 			margin:coefficient_margin
 			vectorLimit sampleLimit16`},

@@ -26,15 +26,22 @@ func TestFadesOfLight(t *testing.T) {
 	for _, c := range []struct {
 		in, out string
 		light   pipeline.Light
+		region  bool // the cross-fade is decided for a region of a frame that is made otherwise
 		want    float64
 	}{
-		{"in%d.exr", "linear%d.exr", "", 0.5},
-		{"in%d.exr", "asked%d.exr", pipeline.LinearLight, 0.5},
-		{"in%d.exr", "coded%d.exr", pipeline.CodedLight, frame.PQLuminance(white/2) / frame.PQLuminance(white)},
-		{"in.mkv", "coded%d.png", "", 0.5},
-		{"in.mkv", "linear%d.png", pipeline.LinearLight, 1.055*math.Pow(0.5, 1/2.4) - 0.055},
+		{"in%d.exr", "linear%d.exr", "", false, 0.5},
+		{"in%d.exr", "asked%d.exr", pipeline.LinearLight, false, 0.5},
+		{"in%d.exr", "coded%d.exr", pipeline.CodedLight, false, frame.PQLuminance(white/2) / frame.PQLuminance(white)},
+		{"in%d.exr", "region%d.exr", "", true, 0.5},
+		{"in.mkv", "coded%d.png", "", false, 0.5},
+		{"in.mkv", "linear%d.png", pipeline.LinearLight, false, 1.055*math.Pow(0.5, 1/2.4) - 0.055},
+		{"in.mkv", "region%d.png", pipeline.LinearLight, true, 1.055*math.Pow(0.5, 1/2.4) - 0.055},
 	} {
 		o := pipeline.Options{Input: pipeline.Input{File: at(c.in)}, Output: pipeline.Output{File: at(c.out)}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
+		if c.region {
+			whole := [][2]float64{{-1, -1}, {33, -1}, {33, 17}, {-1, 17}}
+			o.Synthesis = pipeline.Synthesis{Mode: warp.Nearest, Decisions: []pipeline.Decision{{Frame: 1, Regions: []pipeline.Region{{Method: pipeline.Blended, Outline: whole}}}}}
+		}
 		o.Timing.Rate, o.Timing.Light = pipeline.Rate{Value: big.NewRat(2, 1), Multiple: true}, c.light
 		mustRun(t, o)
 		raw := []byte(ffmpeg(t, "-i", at(strings.Replace(c.out, "%d", "2", 1)), "-pix_fmt", "gbrpf32le", "-f", "rawvideo", "-"))

@@ -44,7 +44,9 @@ func (r *run) composeRegions(v *Interval) error {
 						inner = append(inner, g.Outline)
 					}
 				}
-				r.fill(dst, v, t.Phase, base, r.cells(inner, true))
+				if err := r.fill(dst, v, t.Phase, base, r.cells(inner, true)); err != nil {
+					return err
+				}
 			}
 			for i := 0; i < len(line.Regions); i++ {
 				switch g := &line.Regions[i]; g.Method {
@@ -59,7 +61,9 @@ func (r *run) composeRegions(v *Interval) error {
 						return err
 					}
 				default:
-					r.fill(dst, v, t.Phase, g.Method, r.cells([][][2]float64{g.Outline}, false))
+					if err := r.fill(dst, v, t.Phase, g.Method, r.cells([][][2]float64{g.Outline}, false)); err != nil {
+						return err
+					}
 				}
 			}
 			return nil
@@ -86,15 +90,16 @@ func (r *run) follow(dst *frame.Frame, v *Interval, phase warp.Phase, list []war
 }
 
 // fill replaces what cells marks by 0 in dst.
-func (r *run) fill(dst *frame.Frame, v *Interval, phase warp.Phase, m decision.Method, cells frame.Image[uint8]) {
+func (r *run) fill(dst *frame.Frame, v *Interval, phase warp.Phase, m decision.Method, cells frame.Image[uint8]) error {
 	switch workers, level := r.params.Workers, r.scale.Level; m {
 	case decision.FromSource:
 		warp.MaskedCopy(workers, dst, v.A.Frame, cells, level)
 	case decision.Nearest:
 		warp.MaskedCopy(workers, dst, v.nearest(phase).Frame, cells, level)
 	default:
-		warp.MaskedBlend(workers, dst, v.A.Frame, v.B.Frame, phase, cells, level)
+		return r.maskedBlend(dst, v, phase, cells)
 	}
+	return nil
 }
 
 // cells marks the cells of the guides' grid whose centres lie in one of some polygons by 0, and

@@ -241,11 +241,11 @@ func (j lightFades) Start(_ context.Context, dst *frame.Frame, phase warp.Phase)
 // Close implements synth.Job.
 func (lightFades) Close() {}
 
-// maskedBlend cross-fades the pictures of v into f where there is little confidence.
-func (r *run) maskedBlend(v *Interval, t *Target, f *frame.Frame) error {
+// maskedBlend cross-fades the pictures of v into f where mask, on the guides' grid, is low.
+func (r *run) maskedBlend(f *frame.Frame, v *Interval, phase warp.Phase, mask frame.Image[uint8]) error {
 	a, b, workers, level := v.A.Frame, v.B.Frame, r.params.Workers, r.scale.Level
 	if !r.fadesLight() {
-		warp.MaskedBlend(workers, f, a, b, t.Phase, t.confidence, level)
+		warp.MaskedBlend(workers, f, a, b, phase, mask, level)
 		return nil
 	}
 	faded, err := r.sink.NewFrame(a)
@@ -253,8 +253,8 @@ func (r *run) maskedBlend(v *Interval, t *Target, f *frame.Frame) error {
 		return err
 	}
 	defer faded.Release()
-	fade(faded, a, b, t.Phase, r.video.Light, workers)
-	warp.MaskedCopy(workers, f, faded, t.confidence, level)
+	fade(faded, a, b, phase, r.video.Light, workers)
+	warp.MaskedCopy(workers, f, faded, mask, level)
 	return nil
 }
 
@@ -284,7 +284,7 @@ func (r *run) resolve(v *Interval, t *Target, f *frame.Frame, made warp.Made) er
 	case decision.Blended:
 		if v.jumps != nil && t.wish != decision.Blended {
 			r.showDoubted(v, t, f)
-		} else if err := r.maskedBlend(v, t, f); err != nil {
+		} else if err := r.maskedBlend(f, v, t.Phase, t.confidence); err != nil {
 			return err
 		}
 	case decision.Nearest:

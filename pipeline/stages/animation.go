@@ -2,7 +2,6 @@ package stages
 
 import (
 	"retime/frame"
-	"retime/pipeline/decision"
 	"retime/warp"
 )
 
@@ -19,12 +18,13 @@ func (r *run) findJumps(m *material) (frame.Image[uint8], error) {
 func (r *run) showJumps(v *Interval, t *Target, f *frame.Frame) error {
 	cells, err := v.jumps()
 	if err == nil && cells.Height > 0 {
-		r.fill(f, v, t.Phase, decision.Nearest, cells)
+		warp.MaskedCopy(r.params.Workers, f, v.nearest(t.Phase).Frame, cells, r.scale.Level)
 	}
 	return err
 }
 
 // showDoubted shows the nearer picture in f where there is little confidence.
 func (r *run) showDoubted(v *Interval, t *Target, f *frame.Frame) {
-	r.fill(f, v, t.Phase, decision.Nearest, warp.Doubted(r.params.Workers, t.confidence, r.scale.Level))
+	cells := warp.Doubted(r.params.Workers, t.confidence, r.scale.Level)
+	warp.MaskedCopy(r.params.Workers, f, v.nearest(t.Phase).Frame, cells, r.scale.Level)
 }

@@ -16,6 +16,9 @@ func TestSlowedTimesInAVI(t *testing.T) {
 	o.Timing, o.Synthesis.Mode = pipeline.Timing{KeepTimestamps: true, Slow: big.NewRat(3, 2)}, warp.Nearest
 	mustRun(t, o)
 	_, stamps, _ := readAll(t, o.Output.File)
+	if len(stamps) != 6 {
+		t.Errorf("%d frames, want 6", len(stamps))
+	}
 	for k, at := range stamps {
 		if want := big.NewRat(int64(k), 20); at.Cmp(want) != 0 {
 			t.Errorf("frame %d at %s, want %s", k, at, want)

@@ -51,6 +51,7 @@ type frameTimes struct {
 	origin  *big.Rat        // time in seconds of the first frame that came with one
 	from    *big.Rat        // of the last one
 	gaps    bool            // the container shows a frame for longer than others
+	warned  bool            // that frames are not shown at their times
 	lengths map[int64]int64 // durations of the frames in the encoder, by their times
 }
 
@@ -103,9 +104,7 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 		log: opt.Log, file: file, source: source, codec: codec, pool: pixel.Pool{Memory: opt.Memory}, packet: astiav.AllocPacket(), put: put,
 		times: frameTimes{last: -1 << 62, lengths: map[int64]int64{}},
 	}
-	if !countsFrames(codec) && (!container.CountsFrames(output) || container.HoldsGaps(output) && !opt.keepsGrid()) {
-		e.unit = opt.Unit
-	}
+	e.unit = keptUnit(output, codec, &source.Video, opt)
 	e.times.gaps = container.HoldsGaps(output) || container.HoldsPictures(output)
 	if writesHDR10Plus(source, codec.Name()) {
 		e.hdr = hdr10Plus{}
@@ -277,27 +276,34 @@ func (e *Encoder) number() int64 { return e.times.first + e.times.frames }
 
 // writeAt is WriteFrame at a given time.
 func (e *Encoder) writeAt(f *frame.Frame, from, to *big.Rat) error {
-	tb := e.context.TimeBase()
-	t := timebase.Ticks(from, tb)
 	if e.times.frames == 0 {
 		e.times.origin = from
-	} else if e.unit == nil {
-		// Stated times jitter; half a frame off the rate's grid, one would round down and the next one up.
-		t = timebase.Ticks(e.times.origin, tb) + timebase.Ticks(new(big.Rat).Sub(from, e.times.origin), tb)
+	}
+	t := e.ticks(from)
+	if e.unit == nil && e.times.frames > 0 && (t <= e.times.last || !e.times.gaps && t > e.times.last+1) && !e.times.warned {
+		e.times.warned = true
+		e.log.Warn("times are written as numbers of frames at one rate: frames that last longer or less long than that are not shown at their times",
+			"frame", e.number()-1, "rate", e.context.Framerate(), "output", e.file)
 	}
 	t = max(t, e.times.last+1)
-	if e.times.frames > 0 && !e.times.gaps && t > e.times.last+1 {
-		e.times.gaps = true // said once
-		e.log.Warn("the container has no times, only a rate: what comes after a frame that lasts longer is shown too early", "frame", e.number()-1, "output", e.file)
-	}
 	e.times.last = t
-	e.times.lengths[t] = max(timebase.Ticks(to, tb)-t, 1)
+	e.times.lengths[t] = max(e.ticks(to)-t, 1)
 	before := new(big.Rat).Sub(from, new(big.Rat).Sub(to, from))
 	if e.times.frames > 0 {
 		before = e.times.from
 	}
 	e.times.from = from
 	return e.encode(f, t, before, from)
+}
+
+// ticks returns a time in the encoder's time base. Numbers of frames count from the first frame: stated times jitter, and half a
+// frame off the rate's grid, one would round down and the next one up.
+func (e *Encoder) ticks(t *big.Rat) int64 {
+	tb := e.context.TimeBase()
+	if e.unit != nil {
+		return timebase.Ticks(t, tb)
+	}
+	return timebase.Ticks(e.times.origin, tb) + timebase.Ticks(new(big.Rat).Sub(t, e.times.origin), tb)
 }
 
 // encode encodes f with the timestamp pts. The output shows it from now on; before is when it shows

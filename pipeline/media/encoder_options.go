@@ -3,6 +3,7 @@ package media
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media/av"
+	"retime/pipeline/media/container"
 	"retime/pipeline/media/pixel"
 )
 
@@ -129,14 +131,22 @@ func losesFields(codec string) bool {
 	return false
 }
 
-// countsFrames reports whether an encoder takes times only as numbers of frames, at rates that the codec
-// knows, or, for MPEG-4 Part 2, of a denominator of 16 bits. Options.Rate's grid holds all timestamps that are kept.
-func countsFrames(codec *astiav.Codec) bool {
-	switch codec.ID() {
-	case astiav.CodecIDMpeg1Video, astiav.CodecIDMpeg2Video, astiav.CodecIDMpeg4:
-		return true
+// keptUnit returns the unit of frames' times that are kept, in seconds, and nil if they are written as the numbers of frames at
+// the output's rate.
+func keptUnit(output *astiav.FormatContext, codec *astiav.Codec, v *Video, opt *WriterOptions) *big.Rat {
+	const finest = 1<<16 - 1 // of MPEG-4 Part 2, in ticks of a second
+	unit, grid := opt.Unit, opt.keepsGrid(v)
+	switch id := codec.ID(); {
+	case unit == nil, id == astiav.CodecIDMpeg1Video, id == astiav.CodecIDMpeg2Video,
+		container.CountsFrames(output) && (grid || !container.HoldsGaps(output)):
+		return nil
+	case id == astiav.CodecIDMpeg4 && unit.Denom().Cmp(big.NewInt(finest)) > 0:
+		if grid {
+			return nil
+		}
+		return big.NewRat(1, 60_000)
 	}
-	return false
+	return unit
 }
 
 // prefersCRF reports whether an encoder takes a constant rate factor before a bit rate. Others

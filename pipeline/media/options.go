@@ -36,14 +36,13 @@ type WriterOptions struct {
 	Confine confine.Dir
 }
 
-// keepsGrid reports whether frames whose times are kept stay on the grid of Rate: those of a source that is slowed down by a
-// fraction do not.
-func (o *WriterOptions) keepsGrid() bool {
-	if o.Curve == nil {
-		return true
+// keepsGrid reports whether the frames of a source come at whole multiples of 1/Rate if their times are kept.
+func (o *WriterOptions) keepsGrid(v *Video) bool {
+	if v.Grid == nil || o.Curve == nil || o.Curve.Line() == nil {
+		return false
 	}
-	slow := o.Curve.Line()
-	return slow != nil && slow.IsInt()
+	steps := new(big.Rat).Mul(o.Curve.Line(), o.Rate)
+	return steps.Quo(steps, v.Grid.Rate).IsInt()
 }
 
 // ContainerOptions say what container to write.

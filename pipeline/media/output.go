@@ -39,6 +39,7 @@ type Output struct {
 // videoStream describes the video of an output.
 type videoStream struct {
 	unit      astiav.Rational // time base of the packets
+	base      astiav.Rational // time base that the muxer is asked for
 	zero      *big.Rat        // the packets' time that becomes the output's 0, in seconds; nil for 0
 	frameRate astiav.Rational
 	encoder   string
@@ -149,7 +150,7 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 // addStreams adds the video stream, the other streams and the file's tags.
 func (o *Output) addStreams(v videoStream) error {
 	source, output, video := o.source.Source(), o.muxer.output, o.muxer.video
-	video.SetTimeBase(v.unit)
+	video.SetTimeBase(v.base)
 	video.SetAvgFrameRate(v.frameRate)
 	p := video.CodecParameters()
 	if err := v.describe(p); err != nil {
@@ -369,21 +370,27 @@ func (e *CodecError) Error() string {
 	return fmt.Sprintf("the %s container does not take %s", e.Container, e.Codec)
 }
 
-// WantsStartCodes reports whether readers of a file called name, in an FFmpeg format or, if that is empty, in the one that name
-// stands for, find units of H.264 and HEVC by start codes, and the source's packets state lengths.
-func WantsStartCodes(name, format string, source *Source) (bool, error) {
+// Framing is what a container asks of copied packets.
+type Framing struct {
+	StartCodes bool // of H.264 and HEVC: units begin with start codes, and parameter sets precede key frames
+	OneRate    bool // pictures come at one rate without gaps
+}
+
+// FramingOf returns the framing of packets of the source's codec in a file called name, in an FFmpeg format or, if that is empty,
+// in the one that the name stands for.
+func FramingOf(name, format string, source *Source) (Framing, error) {
 	output, err := newContainer(name, name, format)
 	if err != nil {
-		return false, err
+		return Framing{}, err
 	}
 	defer output.Free()
-	return container.WantsStartCodes(output, source.Codec()), nil
+	return Framing{container.WantsStartCodes(output, source.Codec().CodecID()), !container.HoldsGaps(output)}, nil
 }
 
 // CreateCopy opens a file called name as Create does, for packets of the source and of an
 // encoder whose packets can be mixed with them. WritePacket takes these packets, with
 // times in the source's time base. header replaces the codec's header of the source,
-// unless it is empty. For a file that WantsStartCodes, all packets and the header have these. If the container does not take the source's codec, the error is a
+// unless it is empty. Packets and header have the file's Framing. If the container does not take the source's codec, the error is a
 // *CodecError.
 func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOptions, encoder string, header []byte) (*Output, error) {
 	o, err := newOutput(ctx, name, source, opt)
@@ -395,14 +402,22 @@ func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOpti
 		err = &CodecError{container.Name(output), in.CodecID().String()}
 	} else {
 		stream := source.Source().Stream()
+		base, zero := stream.TimeBase(), source.Video().Start
+		if v := source.Video(); v.Grid != nil && container.CountsFrames(output) {
+			base = astiav.NewRational(int(v.Grid.Rate.Denom().Int64()), int(v.Grid.Rate.Num().Int64()))
+			// The first frame stands on the grid, so that jitter does not round some times up and others down.
+			first := timebase.Seconds(v.FirstPTS, stream.TimeBase())
+			places := timebase.Ticks(new(big.Rat).Sub(first, zero), base)
+			zero = first.Sub(first, timebase.Seconds(places, base))
+		}
 		err = o.begin(videoStream{
-			unit: stream.TimeBase(), zero: source.Video().Start, frameRate: stream.AvgFrameRate(), encoder: encoder,
+			unit: stream.TimeBase(), base: base, zero: zero, frameRate: stream.AvgFrameRate(), encoder: encoder,
 			describe: func(out *astiav.CodecParameters) error {
 				if err := in.Copy(out); err != nil {
 					return err
 				}
-				if container.WantsStartCodes(output, in) {
-					out.SetCodecTag(0) // the source's stands for lengths
+				if container.WantsStartCodes(output, in.CodecID()) {
+					out.SetCodecTag(0) // the source's may stand for lengths
 				} else {
 					out.SetCodecTag(astiav.CodecTag(av.KeptTag(output, in)))
 				}

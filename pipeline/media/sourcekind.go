@@ -112,12 +112,12 @@ func (s *Source) DNxHDSettings() (list []map[string]string) {
 	if profile := int(s.Codec().Profile()); profile > 0 {
 		return []map[string]string{{"profile": strconv.Itoa(profile)}}
 	}
-	const below = 16 // in Mbit/s; padding makes the stream's rate higher than the nominal rate
+	const below = 18 // in Mbit/s; padding makes the stream's rate higher than the nominal rate
 	rate := s.Codec().BitRate() / 1e6
 	if v := s.Video.Rate; rate == 0 && v != nil { // as in MXF
 		rate = rational.Floor(new(big.Rat).Mul(v, big.NewRat(8*int64(s.undecoded.size), 1e6))) // all packets have one size
-		rate += 1 + rate/100                                                                   // nominal rates are rounded
 	}
+	rate += 1 + rate/100 // nominal rates are rounded
 	for mega := rate; mega > max(rate-below, 0); mega-- {
 		list = append(list, map[string]string{"b": strconv.FormatInt(mega, 10) + "M"})
 	}

@@ -29,7 +29,7 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 	}
 	w := &Writer{e, o}
 	err = o.begin(videoStream{
-		unit: e.context.TimeBase(), frameRate: e.context.Framerate(), encoder: e.codec.Name(),
+		unit: e.context.TimeBase(), base: e.context.TimeBase(), frameRate: e.context.Framerate(), encoder: e.codec.Name(),
 		describe: func(p *astiav.CodecParameters) error {
 			err := e.context.ToCodecParameters(p)
 			if err == nil {

@@ -61,7 +61,8 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 	encoding.Unit, encoding.Curve = nil, nil // times are frame numbers
 	output, source := r.clip.Options.Output.File, r.clip.Source
 	var err error
-	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index), Head: c.head}
+	video := source.Video()
+	grouping := smartcopy.Grouping{Reorder: c.plan.Reorder, Longest: smartcopy.LongestGroup(c.index), Even: c.plan.Even(&video), Head: c.head}
 	if c.splicer, err = smartcopy.NewSplicer(ctx, output, source, encoding, grouping); err != nil {
 		return nil, err
 	}

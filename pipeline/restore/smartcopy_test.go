@@ -181,10 +181,10 @@ func TestSmartCopyIntoStartCodes(t *testing.T) {
 		{[]string{"-c:v", "libx264", "-g", "20", "-pix_fmt", "yuv420p", "-x264-params", "repeat-headers=1:aud=1"}, []string{"out.ts", "out.vob"}},
 		{[]string{"-c:v", "libx265", "-x265-params", "log-level=error:keyint=20:open-gop=0:repeat-headers=1"}, []string{"out.ts", "out.hevc"}},
 	} {
-		input := film(t, "a.mov", c.args...)
+		input, dir := film(t, "a.mov", c.args...), t.TempDir()
 		pictures := func(file string) (list []string) {
 			o := Options{Convert: pipeline.Options{Input: pipeline.Input{File: input}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}, SmartCopy: true}
-			o.Convert.Output.File = filepath.Join(t.TempDir(), file)
+			o.Convert.Output.File = filepath.Join(dir, file)
 			o.Damage = frames(t, "30")
 			mustRun(t, o)
 			for _, line := range strings.Split(output(t, "ffmpeg", "-i", o.Convert.Output.File, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framemd5", "-"), "\n") {
@@ -201,6 +201,12 @@ func TestSmartCopyIntoStartCodes(t *testing.T) {
 		for _, file := range c.files {
 			if got := pictures(file); len(got) != 80 || !slices.Equal(got, want) {
 				t.Errorf("%s of %v: %d copied pictures play, some otherwise than in MP4", file, c.args, len(got))
+			}
+			if file == "out.mxf" {
+				stated := output(t, "ffprobe", "-show_entries", "stream=r_frame_rate,duration", "-select_streams", "v", "-of", "csv=p=0", filepath.Join(dir, file))
+				if strings.TrimSpace(stated) != "25/1,4.000000" {
+					t.Errorf("MXF states rate and length %s", stated)
+				}
 			}
 		}
 	}

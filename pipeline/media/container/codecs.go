@@ -1,6 +1,7 @@
 package container
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/asticode/go-astiav"
@@ -90,12 +91,14 @@ func query(c *astiav.FormatContext, id astiav.CodecID) int {
 	case av.IsMuxer(c, "matroska") && av.HasRIFFTag(id):
 		return 1 // in the compatibility modes, which the muxer leaves out of its list
 	}
-	known := av.QueryCodec(c, id)
-	if known == 0 && av.IsMuxer(c, "mov") && av.HasRIFFTag(id) && id.MediaType() == astiav.MediaTypeVideo {
-		return -1 // FFmpeg writes AVI's tag and reads it; whether other players do is not known
+	if av.IsMuxer(c, "mov") && slices.Contains(taggedAsInAVI, id) {
+		return -1 // FFmpeg reads it; whether other players do is not known
 	}
-	return known
+	return av.QueryCodec(c, id)
 }
+
+// taggedAsInAVI are codecs without losses that FFmpeg's MOV muxer writes with AVI's tag.
+var taggedAsInAVI = []astiav.CodecID{astiav.CodecIDFfv1, astiav.CodecIDHuffyuv, astiav.CodecIDFfvhuff}
 
 // Holds reports whether c takes the stream. If FFmpeg does not know, it reports whether c
 // takes any stream of this kind.
@@ -108,12 +111,9 @@ func Holds(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
 	return av.DefaultCodec(c, p.MediaType()) != astiav.CodecIDNone
 }
 
-// WantsStartCodes reports whether c's readers find units of H.264 and HEVC by start codes (Annex B of ITU-T H.264 and H.265),
-// and p's packets state lengths instead, as in MP4 and Matroska.
-func WantsStartCodes(c *astiav.FormatContext, p *astiav.CodecParameters) bool {
-	id, header := p.CodecID(), p.ExtraData()
-	return (id == astiav.CodecIDH264 || id == astiav.CodecIDHevc) && len(header) > 0 && header[0] == 1 &&
-		av.IsMuxer(c, "avi,mpeg,vob,dvd,svcd,vcd,mxf,mxf_opatom,wtv,"+addStartCodes)
+// WantsStartCodes reports whether c's readers find units of a codec by start codes (Annex B of ITU-T H.264 and H.265).
+func WantsStartCodes(c *astiav.FormatContext, id astiav.CodecID) bool {
+	return (id == astiav.CodecIDH264 || id == astiav.CodecIDHevc) && av.IsMuxer(c, "avi,mpeg,vob,dvd,svcd,vcd,mxf,mxf_opatom,wtv,"+addStartCodes)
 }
 
 // addStartCodes are the muxers that put start codes in place of lengths. They leave out the parameter sets of a second key
@@ -122,6 +122,12 @@ const addStartCodes = "mpegts,h264,hevc"
 
 // AddsStartCodes reports whether c's muxer puts start codes in place of lengths. Others fail then, or write what nobody can read.
 func AddsStartCodes(c *astiav.FormatContext) bool { return av.IsMuxer(c, addStartCodes) }
+
+// StatesLengths reports whether p's packets, of H.264 or HEVC, state the lengths of their units, as in MP4 and Matroska.
+func StatesLengths(p *astiav.CodecParameters) bool {
+	header := p.ExtraData()
+	return len(header) > 0 && !bytes.HasPrefix(header, []byte{0, 0, 1}) && !bytes.HasPrefix(header, []byte{0, 0, 0, 1})
+}
 
 // Refuses reports whether c is known not to take the codec.
 func Refuses(c *astiav.FormatContext, id astiav.CodecID) bool { return query(c, id) == 0 }

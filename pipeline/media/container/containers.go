@@ -44,7 +44,9 @@ func IsNumbered(c *astiav.FormatContext) bool { return av.IsMuxer(c, "image2") }
 
 // CountsFrames reports whether c tells when a picture is shown by its number, at the one rate that c states.
 func CountsFrames(c *astiav.FormatContext) bool {
-	return av.IsMuxer(c, "avi,dv,filmstrip,gxf,swf,yuv4mpegpipe") || c.OutputFormat().Flags().Has(astiav.IOFormatFlagNotimestamps)
+	flags := c.OutputFormat().Flags()
+	return av.IsMuxer(c, "avi,dv,filmstrip,gxf,swf,yuv4mpegpipe") ||
+		flags.Has(astiav.IOFormatFlagNotimestamps) && !flags.Has(astiav.IOFormatFlagVariableFps) // null and hashes have both
 }
 
 // HoldsGaps reports whether c can show a picture for longer than others. In AVI, empty packets follow it.

@@ -268,7 +268,7 @@ func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 		return s.leaveOut(in, "its size is unknown, as none of its pictures comes early enough or it is damaged")
 	case !container.Holds(s.out, in.CodecParameters()):
 		return s.leaveOut(in, "the container does not take it")
-	case container.WantsStartCodes(s.out, in.CodecParameters()) && !container.AddsStartCodes(s.out):
+	case container.WantsStartCodes(s.out, in.CodecParameters().CodecID()) && !container.AddsStartCodes(s.out) && container.StatesLengths(in.CodecParameters()):
 		return s.leaveOut(in, "its packets state lengths, and the container wants start codes")
 	case s.full(astiav.MediaTypeVideo):
 		return s.leaveOut(in, "the container takes one stream of this kind")

@@ -31,6 +31,20 @@ type Plan struct {
 	Reorder int
 }
 
+// Even reports whether all frames last one frame of the video's rate, as nearly as its timestamps tell.
+func (p *Plan) Even(v *media.Video) bool {
+	if v.Grid == nil {
+		return false
+	}
+	ticks := new(big.Rat).Mul(v.TimeBase, v.Grid.Rate) // frames in a tick
+	for n := 1; n < len(p.Shown); n++ {
+		if timeline.Round(new(big.Rat).Mul(ticks, big.NewRat(p.Shown[n].PTS-p.Shown[n-1].PTS, 1))) != 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // NewPlan replaces the frames for which bad is true and inserts insert[stamp] frames after the
 // frame at stamp, re-encoding as few packets as possible. stamps are the timestamps of all frames
 // of the input, in ascending order. A range begins at a packet before which all decoded pictures

@@ -28,7 +28,7 @@ type Splicer struct {
 	header []byte // the output stream's extradata
 	// For H.264 and HEVC only:
 	config *decoderConfig // nil for other codecs
-	codes  bool           // the file wants start codes, and the source's packets state lengths
+	length int            // bytes in the length before each NAL unit in the file; 0 for start codes
 	to     setNumbers     // new numbers of the encoder's parameter sets
 	sets   [][]byte       // the encoder's parameter sets with their new numbers
 }
@@ -46,6 +46,7 @@ func unsuited(err error) error {
 type Grouping struct {
 	Reorder int    // maximum number of packets by which the encoder may delay a frame
 	Longest int    // maximum number of frames from one key frame to the next
+	Even    bool   // all frames last equally long, as nearly as their timestamps tell
 	Head    []byte // the first bytes of the first packet, as Index returns them
 }
 
@@ -84,12 +85,18 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 	if s.codec.ID() != p.CodecID() {
 		return fault.New(fault.Usage, "Output.VideoCodec %s: the copied pictures are %s", s.opt.Encoder.Codec, p.CodecID())
 	}
+	framing, err := media.FramingOf(s.name, s.opt.Container.Format, s.source.Source())
+	if err != nil {
+		return err
+	} else if framing.OneRate && !g.Even {
+		return errors.New("the file has one rate for its frames, and those of the input last unequally long")
+	}
 	if id := p.CodecID(); isNAL(id) {
 		if s.config, err = parseConfig(id == astiav.CodecIDHevc, p.ExtraData()); err != nil {
 			return err
 		}
-		if s.codes, err = media.WantsStartCodes(s.name, s.opt.Container.Format, s.source.Source()); err != nil {
-			return err
+		if s.length = s.config.length; framing.StartCodes {
+			s.length = 0
 		}
 	}
 	own := s.opt.Encoder.Options
@@ -144,7 +151,7 @@ func (s *Splicer) try(ctx context.Context) error {
 	var added [][]byte
 	if s.to, s.sets, added, err = joinSets(s.config.hevc, s.config.sets, own); err == nil {
 		like := *s.config
-		if s.codes {
+		if s.length == 0 {
 			like.head = nil
 		}
 		s.header, err = like.with(added)
@@ -188,24 +195,26 @@ func (s *Splicer) Create(ctx context.Context, opt media.WriterOptions) (*media.O
 	return o, err
 }
 
-// Reframe gives a packet of the source the framing that the file wants. With start codes, the parameter sets precede each key
+// Reframe gives a packet of the source the framing that the file wants. With start codes, all parameter sets precede each key
 // frame, so that decoding can begin there.
 func (s *Splicer) Reframe(p *media.Packet) error {
-	if !s.codes {
+	if s.config == nil || s.length == s.config.length {
 		return nil
 	}
 	nals, err := splitNALs(p.Data, s.config.length)
 	if err != nil {
 		return unsuited(err)
 	}
-	if p.IsKey() && !slices.ContainsFunc(nals, func(nal []byte) bool { return isSet(s.config.hevc, nal) }) {
+	if p.IsKey() {
 		first := 0
 		if len(nals) > 0 && isDelimiter(s.config.hevc, nals[0]) {
 			first = 1
 		}
-		nals = slices.Insert(nals, first, s.config.sets...)
+		nals = slices.Insert(nals, first, slices.DeleteFunc(slices.Clone(s.config.sets), func(set []byte) bool {
+			return slices.ContainsFunc(nals, func(nal []byte) bool { return sameSet(s.config.hevc, set, nal) })
+		})...)
 	}
-	p.Data = joinNALs(nals, 0)
+	p.Data = joinNALs(nals, s.length)
 	return nil
 }
 
@@ -213,11 +222,7 @@ func (s *Splicer) Reframe(p *media.Packet) error {
 // parameter sets.
 func (s *Splicer) adopt(p *media.Packet) error {
 	var nals [][]byte
-	length := s.config.length
-	if s.codes {
-		length = 0
-	}
-	if p.IsKey() && length == 0 {
+	if p.IsKey() && s.length == 0 {
 		nals = append(nals, s.sets...)
 	}
 	for _, nal := range splitStartCodes(p.Data) {
@@ -230,6 +235,6 @@ func (s *Splicer) adopt(p *media.Packet) error {
 		}
 		nals = append(nals, nal)
 	}
-	p.Data = joinNALs(nals, length)
+	p.Data = joinNALs(nals, s.length)
 	return nil
 }

@@ -109,7 +109,7 @@ func (l *signature) detail(cx, cy int) int {
 	y0, y1 := cell(cy, cellsY, l.small.Height)
 	sum := 0
 	for y := max(y0, 1); y < y1; y++ {
-		sum += swar.Row(l.small.Row(y)[x0:x1], l.small.Row(y - 1)[x0:x1])
+		sum += swar.SumDifferences(l.small.Row(y)[x0:x1], l.small.Row(y - 1)[x0:x1])
 	}
 	return sum
 }
@@ -195,7 +195,7 @@ func (l *signature) sum(m *signature, r image.Rectangle, v shiftBy, limit int) i
 	width, sum := r.Dx(), 0
 	at, to := r.Min.Y*l.small.Stride+r.Min.X, (r.Min.Y+v.y)*m.small.Stride+r.Min.X+v.x
 	for y := r.Min.Y; y < r.Max.Y && sum < limit; y++ {
-		sum += swar.Row(l.small.Pix[at:at+width], m.small.Pix[to:to+width])
+		sum += swar.SumDifferences(l.small.Pix[at:at+width], m.small.Pix[to:to+width])
 		at, to = at+l.small.Stride, to+m.small.Stride
 	}
 	return sum

@@ -181,7 +181,7 @@ func cellDistance(a, b frame.Image[uint8], cx, cy int) float64 {
 	y0, y1 := cell(cy, cellsY, a.Height)
 	sum := 0
 	for y := y0; y < y1; y++ {
-		sum += swar.Row(a.Row(y)[x0:x1], b.Row(y)[x0:x1])
+		sum += swar.SumDifferences(a.Row(y)[x0:x1], b.Row(y)[x0:x1])
 	}
 	return float64(sum) / float64((y1-y0)*(x1-x0))
 }

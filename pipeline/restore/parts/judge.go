@@ -359,9 +359,9 @@ func (d *Detector) elsewhere(a, c, b *picture, area image.Rectangle) float64 {
 			rc, rm := c.Row(y)[box.Min.X:box.Max.X], m.Row(y + dy)[box.Min.X+dx:box.Max.X+dx]
 			switch skip {
 			case 1:
-				sum += swar.Row(rc, rm)
+				sum += swar.SumDifferences(rc, rm)
 			case 2:
-				sum += swar.EverySecond(rc, rm)
+				sum += swar.SumEverySecond(rc, rm)
 			default:
 				for x := 0; x < len(rc) && x < len(rm); x += skip {
 					sum += max(int(rc[x])-int(rm[x]), int(rm[x])-int(rc[x]))

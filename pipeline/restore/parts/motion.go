@@ -102,7 +102,7 @@ func difference(a, b frame.Image[uint8], x0, y0 int, v vector, limit int) int {
 	}
 	sum := 0
 	for y := top; y < bottom && 16*sum < limit*n; y += 2 {
-		sum += swar.EverySecond(a.Row(y - v.y)[left-v.x:right-v.x], b.Row(y + v.y)[left+v.x:right+v.x])
+		sum += swar.SumEverySecond(a.Row(y - v.y)[left-v.x:right-v.x], b.Row(y + v.y)[left+v.x:right+v.x])
 	}
 	return 16 * sum / n
 }

@@ -2,6 +2,7 @@ package parts
 
 import (
 	"image"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -77,6 +78,39 @@ func TestBetween(t *testing.T) {
 				t.Errorf("%s, fields between %v: found %v", c.name, between, found)
 			}
 		}
+	}
+}
+
+// Rows that jitter in one field are found, and in both fields of a film's frame, each by its own. Where the fields right before and after
+// show the same, it counts for less.
+func TestJitterBetween(t *testing.T) {
+	const at = 2*spoilt + 1
+	jitter := func(alike bool, moments ...int) float64 {
+		found := findInFields(true, func(moment int, m frame.Image[uint8]) {
+			if !slices.Contains(moments, moment) {
+				return
+			}
+			if alike {
+				moment = at
+			}
+			random := rand.New(rand.NewPCG(1, uint64(moment)))
+			for y := 40; y < 110; y++ {
+				row, by := m.Row(y), random.IntN(3)-1
+				was := slices.Clone(row)
+				for x := range row {
+					row[x] = was[min(max(x-by, 0), width-1)]
+				}
+			}
+		})
+		if len(found) != 1 || found[0].Number != spoilt || found[0].Kind != Jitter {
+			t.Errorf("in moments %v: found %v", moments, found)
+			return 0
+		}
+		return found[0].Score
+	}
+	field, film, moves := jitter(false, at), jitter(false, at, at+1), jitter(true, at-1, at, at+1)
+	if min(field, film) < 0.9 || moves > min(field, film)-0.05 {
+		t.Errorf("scores %.3f of a field, %.3f of a film's frame, %.3f of what moves", field, film, moves)
 	}
 }
 

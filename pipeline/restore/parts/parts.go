@@ -98,7 +98,7 @@ func (d *Detector) Add(luma frame.Image[uint8], between ...frame.Image[uint8]) {
 	p := &picture{luma, make([]int32, luma.Height), between}
 	d.workers.Rows(max(luma.Height-1, 0), func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			p.rough[y] = int32(swar.EverySecond(luma.Row(y), luma.Row(y+1)))
+			p.rough[y] = int32(swar.SumEverySecond(luma.Row(y), luma.Row(y+1)))
 		}
 	})
 	d.window = append(d.window, p)

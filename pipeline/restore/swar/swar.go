@@ -23,8 +23,8 @@ func Differences(a, b uint64) uint64 {
 // sum returns the sum of four lanes, which must be below 1<<16.
 func sum(v uint64) int { return int(v * ones >> 48) }
 
-// Row returns the sum of the absolute differences of two rows, as far as the shorter one goes.
-func Row(a, b []uint8) (total int) {
+// SumDifferences returns the sum of the absolute differences of two rows, as far as the shorter one goes.
+func SumDifferences(a, b []uint8) (total int) {
 	n := min(len(a), len(b))
 	a, b = a[:n], b[:n]
 	x := 0
@@ -39,9 +39,9 @@ func Row(a, b []uint8) (total int) {
 	return total
 }
 
-// EverySecond returns the sum of the absolute differences of every second byte of two rows, from the first on, as far as the shorter
+// SumEverySecond returns the sum of the absolute differences of every second byte of two rows, from the first on, as far as the shorter
 // one goes.
-func EverySecond(a, b []uint8) (total int) {
+func SumEverySecond(a, b []uint8) (total int) {
 	n := min(len(a), len(b))
 	a, b = a[:n], b[:n]
 	x := 0

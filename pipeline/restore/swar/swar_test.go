@@ -25,11 +25,11 @@ func TestRows(t *testing.T) {
 				for i := range b {
 					b[i] = uint8(random.IntN(span) * 255 / (span - 1))
 				}
-				if got, want := Row(a, b), plain(a, b, 1); got != want || Row(b, a) != want {
-					t.Fatalf("%d and %d bytes: %d, %d, want %d", len(a), len(b), got, Row(b, a), want)
+				if got, want := SumDifferences(a, b), plain(a, b, 1); got != want || SumDifferences(b, a) != want {
+					t.Fatalf("%d and %d bytes: %d, %d, want %d", len(a), len(b), got, SumDifferences(b, a), want)
 				}
-				if got, want := EverySecond(a, b), plain(a, b, 2); got != want || EverySecond(b, a) != want {
-					t.Fatalf("every second of %d and %d bytes: %d, %d, want %d", len(a), len(b), got, EverySecond(b, a), want)
+				if got, want := SumEverySecond(a, b), plain(a, b, 2); got != want || SumEverySecond(b, a) != want {
+					t.Fatalf("every second of %d and %d bytes: %d, %d, want %d", len(a), len(b), got, SumEverySecond(b, a), want)
 				}
 			}
 		}
@@ -71,8 +71,8 @@ func BenchmarkRows(b *testing.B) {
 			p[i], q[i] = uint8(i*37), uint8(i*91)
 		}
 		for name, f := range map[string]func(a, b []uint8) int{
-			"row": Row, "row plain": func(a, b []uint8) int { return plain(a, b, 1) },
-			"second": EverySecond, "second plain": func(a, b []uint8) int { return plain(a, b, 2) },
+			"row": SumDifferences, "row plain": func(a, b []uint8) int { return plain(a, b, 1) },
+			"second": SumEverySecond, "second plain": func(a, b []uint8) int { return plain(a, b, 2) },
 		} {
 			b.Run(name, func(b *testing.B) {
 				for b.Loop() {

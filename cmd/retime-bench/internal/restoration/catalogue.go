@@ -150,7 +150,7 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 			if d.field&field == 0 || !woven && field == fields.Bottom {
 				continue
 			}
-			if drawSeen(random, to, from, &d) {
+			if drawSeen(random, to, from, d) {
 				truth[int64(n)] = d
 			}
 		}
@@ -204,7 +204,7 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 
 // drawSeen draws damage into a picture, a repeat from the one before, and reports whether it has. It does not if damage to the whole would
 // not be seen: black in black, or a repeat where nothing moves.
-func drawSeen(random *rand.Rand, to, before *frame.Frame, d *damageDrawn) bool {
+func drawSeen(random *rand.Rand, to, before *frame.Frame, d damageDrawn) bool {
 	was := frame.New(to.Format, to.Width, to.Height)
 	frame.Copy(was, to)
 	repeat := d.sort.name == "repeat"

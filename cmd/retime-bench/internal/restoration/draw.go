@@ -42,7 +42,7 @@ func differs(a, b *frame.Frame) bool {
 		for x := 0; x+seenBlock <= p.Width; x += seenBlock {
 			sum := 0
 			for k := y; k < y+seenBlock; k++ {
-				sum += swar.Row(p.Row(k)[x:x+seenBlock], q.Row(k)[x:x+seenBlock])
+				sum += swar.SumDifferences(p.Row(k)[x:x+seenBlock], q.Row(k)[x:x+seenBlock])
 			}
 			sums = append(sums, sum)
 		}

@@ -38,11 +38,12 @@ type WriterOptions struct {
 
 // keepsGrid reports whether the frames of a source come at whole multiples of 1/Rate if their times are kept.
 func (o *WriterOptions) keepsGrid(v *Video) bool {
-	if v.Grid == nil || o.Curve == nil || o.Curve.Line() == nil {
+	rate := v.GridRate()
+	if rate == nil || o.Curve == nil || o.Curve.Line() == nil {
 		return false
 	}
 	steps := new(big.Rat).Mul(o.Curve.Line(), o.Rate)
-	return steps.Quo(steps, v.Grid.Rate).IsInt()
+	return steps.Quo(steps, rate).IsInt()
 }
 
 // ContainerOptions say what container to write.

@@ -384,7 +384,10 @@ func FramingOf(name, format string, source *Source) (Framing, error) {
 		return Framing{}, err
 	}
 	defer output.Free()
-	return Framing{container.WantsStartCodes(output, source.Codec().CodecID()), !container.HoldsGaps(output)}, nil
+	return Framing{
+		StartCodes: container.WantsStartCodes(output, source.Codec().CodecID()),
+		OneRate:    !container.HoldsGaps(output) && !container.HoldsPictures(output),
+	}, nil
 }
 
 // CreateCopy opens a file called name as Create does, for packets of the source and of an
@@ -403,8 +406,9 @@ func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOpti
 	} else {
 		stream := source.Source().Stream()
 		base, zero := stream.TimeBase(), source.Video().Start
-		if v := source.Video(); v.Grid != nil && container.CountsFrames(output) {
-			base = astiav.NewRational(int(v.Grid.Rate.Denom().Int64()), int(v.Grid.Rate.Num().Int64()))
+		v := source.Video()
+		if rate := v.GridRate(); rate != nil && container.CountsFrames(output) {
+			base = astiav.NewRational(int(rate.Denom().Int64()), int(rate.Num().Int64()))
 			// The first frame stands on the grid, so that jitter does not round some times up and others down.
 			first := timebase.Seconds(v.FirstPTS, stream.TimeBase())
 			places := timebase.Ticks(new(big.Rat).Sub(first, zero), base)

@@ -38,6 +38,18 @@ type Video struct {
 // SingleFields reports whether each frame is one field, as FFmpeg decodes interlaced HEVC.
 func (v *Video) SingleFields() bool { return v.Interlaced && v.Codec == "hevc" }
 
+// GridRate returns the rate, in frames per second, of a grid on which all timestamps lie: Grid's, or Rate if each tick is a frame,
+// as in AVI and MXF. It returns nil if there is none.
+func (v *Video) GridRate() *big.Rat {
+	switch {
+	case v.Grid != nil:
+		return v.Grid.Rate
+	case v.Rate != nil && v.TimeBase != nil && new(big.Rat).Mul(v.Rate, v.TimeBase).Cmp(big.NewRat(1, 1)) == 0:
+		return v.Rate
+	}
+	return nil
+}
+
 // Stated is what a container states of its video.
 type Stated struct {
 	// Duration is in seconds, in whole frames if their rate is even; nil if none is stated.

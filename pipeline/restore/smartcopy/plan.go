@@ -33,10 +33,11 @@ type Plan struct {
 
 // Even reports whether all frames last one frame of the video's rate, as nearly as its timestamps tell.
 func (s *Plan) Even(v *media.Video) bool {
-	if v.Grid == nil {
+	rate := v.GridRate()
+	if rate == nil {
 		return false
 	}
-	ticks := new(big.Rat).Mul(v.TimeBase, v.Grid.Rate) // frames in a tick
+	ticks := new(big.Rat).Mul(v.TimeBase, rate) // frames in a tick
 	for n := 1; n < len(s.Shown); n++ {
 		if timeline.Round(new(big.Rat).Mul(ticks, big.NewRat(s.Shown[n].PTS-s.Shown[n-1].PTS, 1))) != 1 {
 			return false

@@ -282,7 +282,7 @@ func (e *Encoder) writeAt(f *frame.Frame, from, to *big.Rat) error {
 	t := e.ticks(from)
 	if e.unit == nil && e.times.frames > 0 && (t <= e.times.last || !e.times.gaps && t > e.times.last+1) && !e.times.warned {
 		e.times.warned = true
-		e.log.Warn("times are written as numbers of frames at one rate: frames that last longer or less long than that are not shown at their times",
+		e.log.Warn("times are written as numbers of frames at one rate: frames that last longer or shorter than that are not shown at their times",
 			"frame", e.number()-1, "rate", e.context.Framerate(), "output", e.file)
 	}
 	t = max(t, e.times.last+1)

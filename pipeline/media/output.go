@@ -405,8 +405,8 @@ func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOpti
 		err = &CodecError{container.Name(output), in.CodecID().String()}
 	} else {
 		stream := source.Source().Stream()
-		base, zero := stream.TimeBase(), source.Video().Start
 		v := source.Video()
+		base, zero := stream.TimeBase(), v.Start
 		if rate := v.GridRate(); rate != nil && container.CountsFrames(output) {
 			base = astiav.NewRational(int(rate.Denom().Int64()), int(rate.Num().Int64()))
 			// The first frame stands on the grid, so that jitter does not round some times up and others down.

@@ -18,13 +18,12 @@ func (r *run) findJumps(m *material) (frame.Image[uint8], error) {
 func (r *run) showJumps(v *Interval, t *Target, f *frame.Frame) error {
 	cells, err := v.jumps()
 	if err == nil && cells.Height > 0 {
-		warp.MaskedCopy(r.params.Workers, f, v.nearest(t.Phase).Frame, cells, r.scale.Level)
+		r.fillNearest(f, v, t.Phase, cells)
 	}
 	return err
 }
 
 // showDoubted shows the nearer picture in f where there is little confidence.
 func (r *run) showDoubted(v *Interval, t *Target, f *frame.Frame) {
-	cells := warp.Doubted(r.params.Workers, t.confidence, r.scale.Level)
-	warp.MaskedCopy(r.params.Workers, f, v.nearest(t.Phase).Frame, cells, r.scale.Level)
+	r.fillNearest(f, v, t.Phase, warp.Doubted(r.params.Workers, t.confidence, r.scale.Level))
 }

@@ -91,15 +91,20 @@ func (r *run) follow(dst *frame.Frame, v *Interval, phase warp.Phase, list []war
 
 // fill replaces what cells marks by 0 in dst.
 func (r *run) fill(dst *frame.Frame, v *Interval, phase warp.Phase, m decision.Method, cells frame.Image[uint8]) error {
-	switch workers, level := r.params.Workers, r.scale.Level; m {
+	switch m {
 	case decision.FromSource:
-		warp.MaskedCopy(workers, dst, v.A.Frame, cells, level)
+		warp.MaskedCopy(r.params.Workers, dst, v.A.Frame, cells, r.scale.Level)
 	case decision.Nearest:
-		warp.MaskedCopy(workers, dst, v.nearest(phase).Frame, cells, level)
+		r.fillNearest(dst, v, phase, cells)
 	default:
 		return r.maskedBlend(dst, v, phase, cells)
 	}
 	return nil
+}
+
+// fillNearest shows the nearer picture in dst where cells are low.
+func (r *run) fillNearest(dst *frame.Frame, v *Interval, phase warp.Phase, cells frame.Image[uint8]) {
+	warp.MaskedCopy(r.params.Workers, dst, v.nearest(phase).Frame, cells, r.scale.Level)
 }
 
 // cells marks the cells of the guides' grid whose centres lie in one of some polygons by 0, and

@@ -183,7 +183,7 @@ func (c *Clip) readerOptions() media.ReaderOptions {
 		Deinterlace: o.Input.Deinterlace.FieldMode(), ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.files,
 	}
 	p := o.SynthParams()
-	r.Hardware = media.Hardware{
+	r.Decoding = media.Decoding{
 		HWDec: o.Input.HWDec,
 		CUDA:  media.CUDA{Device: p.FirstDevice(), Surfaces: func() (media.Surfaces, error) { return synth.OpenSurfaces(p) }},
 	}

@@ -25,13 +25,16 @@ func (c *Clip) Reopen(ctx context.Context, s Span) (*media.Reader, error) {
 	return media.Open(ctx, c.Options.Input.File, o)
 }
 
-// OpenInput opens o's input with all of its options, and plans no conversion.
+// OpenInput opens o's input with all of its options, and plans no conversion. Every damaged picture is marked.
 func OpenInput(ctx context.Context, o Options) (*media.Reader, error) {
 	settled, err := o.Settle()
 	if err != nil {
 		return nil, err
 	}
-	return (&Clip{Options: *settled}).Reopen(ctx, Span{From: o.Timing.From, To: o.Timing.To})
+	c := Clip{Options: *settled}
+	r := c.readerOptions()
+	r.ProbeFields, r.MarkDamage = false, true
+	return media.Open(ctx, o.Input.File, r)
 }
 
 // Part is consecutive frames of a pass, which Frames makes without those before and after them.

@@ -63,7 +63,11 @@ func (c *decoder) open(opt *ReaderOptions) error {
 	c.errors.Decoder(c.context)
 	av.SetPacketTimeBase(c.context, stream.TimeBase())
 	c.context.SetFlags(c.context.Flags().Add(astiav.CodecContextFlagUnaligned)) // without it FFmpeg rounds the cropping
-	c.context.SetThreadCount(opt.Threads)
+	threads := opt.Threads
+	if opt.MarkDamage && !av.MarksInThreads(p.CodecID()) {
+		threads = 1
+	}
+	c.context.SetThreadCount(threads)
 	c.context.SetThreadType(astiav.ThreadTypeFrame | astiav.ThreadTypeSlice)
 	var err error
 	if c.fetch, err = useDevice(c.context, codec, opt); err != nil {
@@ -186,7 +190,7 @@ func (c *decoder) decode() (*fetched, error) {
 				return nil, c.demuxer.bad(err)
 			}
 			if c.note(av.FrameTime(p.Frame)) && c.clock.stamp(p.Frame, c.total()) {
-				if av.FrameDamaged(p.Frame) {
+				if p.damaged = c.damaged(p.Frame); p.damaged {
 					c.damage.Frames++
 				}
 				c.fields.Correct(p.Frame)
@@ -207,6 +211,12 @@ func (c *decoder) decode() (*fetched, error) {
 			}
 		}
 	}
+}
+
+// damaged reports whether f, which has just been decoded, has errors. Where H.264 codes some pictures as fields and others as
+// frames, FFmpeg says of sound ones that slices were lost. If some were, it logs errors.
+func (c *decoder) damaged(f *astiav.Frame) bool {
+	return av.FrameDamaged(f) || av.FrameSuspect(f) && c.total().Errors > 0
 }
 
 // feed sends the video's next packet to the decoder, or starts draining the decoder if

@@ -32,7 +32,8 @@ type Surfaces interface {
 // fetched is a decoded picture in main memory.
 type fetched struct {
 	*astiav.Frame
-	memory frame.Memory // that the samples lie in; nil if FFmpeg has allocated them
+	memory  frame.Memory // that the samples lie in; nil if FFmpeg has allocated them
+	damaged bool         // set by the decoder
 }
 
 // memoryOf returns the memory that f, which was made of p, lies in; nil if it does not matter.
@@ -157,7 +158,7 @@ func (m *imports) take(f *astiav.Frame, twin astiav.PixelFormat) (*fetched, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &fetched{out, memory}
+	p := &fetched{Frame: out, memory: memory}
 	if err := m.fill(p, f, planar); err != nil {
 		out.Free()
 		return nil, err

@@ -24,10 +24,13 @@ const (
 
 var hwTypes = map[HWDec]av.Device{HWCUDA: av.DeviceCUDA, HWVAAPI: av.DeviceVAAPI}
 
-// Hardware says what decodes, and where.
-type Hardware struct {
+// Decoding says what decodes, and where.
+type Decoding struct {
 	HWDec HWDec // empty means HWNone
 	CUDA  CUDA  // for HWCUDA
+	// MarkDamage marks every picture in which a decoder of the processor finds errors. One thread decodes H.264 and MPEG-4 for that,
+	// if the FFmpeg at hand marks only some of the damaged pictures where several do.
+	MarkDamage bool
 }
 
 // CUDA is a device on which HWCUDA decodes.

@@ -16,7 +16,8 @@ const NoTimestamp = av.NoTimestamp
 // stream's if a reader has read it.
 type Packet struct {
 	PTS, DTS, Duration int64
-	Flags              int // FFmpeg's AV_PKT_FLAG_*
+	Flags              int  // FFmpeg's AV_PKT_FLAG_*
+	SecondField        bool // the packet before holds the frame's first field; only readers set it
 	Data               []byte
 	Side               []PacketSide
 }

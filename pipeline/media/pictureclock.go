@@ -109,10 +109,13 @@ func (c *pictureClock) length(f *astiav.Frame) int64 {
 		k := rational.Nearest(new(big.Rat).Mul(timebase.Seconds(f.Pts(), c.unit), rate))
 		return c.paced(k+1) - f.Pts()
 	}
+	mean := c.demuxer.frameLength()
 	if d := av.FrameDuration(f); d > 0 && timebase.Microseconds(d, c.unit) <= longestUnknown {
+		if c.demuxer.found.steady {
+			return max(d, mean) // FFmpeg may state the length of a tick, or of the first field
+		}
 		return d
 	}
-	mean := c.demuxer.frameLength()
 	if end, ok := c.demuxer.statedEnd(); ok {
 		// What is much shorter is rounding, or the last frame's duration is left out.
 		if rest := end - f.Pts(); rest > mean/8 && timebase.Microseconds(rest, c.unit) <= c.demuxer.tolerance() {

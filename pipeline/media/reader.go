@@ -92,6 +92,7 @@ func (r *Reader) open(ctx context.Context, name string, opt *ReaderOptions) (err
 		return err
 	}
 	if opt.Packets {
+		r.queue.fields = newFieldPairs(r.demuxer.video.CodecParameters())
 		r.demuxer.fanout.observe(r.queue.sink(r.demuxer))
 	}
 	first, err := r.decoder.first(opt.From)
@@ -354,13 +355,12 @@ func (r *Reader) wrap(p *fetched) (*frame.Frame, error) {
 		r.log.Warn("the shape of pixels changes; all are written as they began", "input", name, "from", began, "to", a)
 	}
 	r.source.captions.add(f, r.demuxer.seconds(f.Pts()))
-	damaged := av.FrameDamaged(f)
-	r.spoilt.add(damaged)
+	r.spoilt.add(p.damaged)
 	out, err := r.planar.Frame(f, f.Pts(), r.decoder.clock.length(f))
 	if err != nil {
 		return nil, r.demuxer.bad(err)
 	}
-	out.Damaged, out.Memory = damaged, p.memoryOf(out)
+	out.Damaged, out.Memory = p.damaged, p.memoryOf(out)
 	return out, nil
 }
 

@@ -15,7 +15,10 @@ import (
 // This file reads packets without decoding them.
 
 // packetQueue holds the video's packets for NextPacket.
-type packetQueue struct{ list []*astiav.Packet }
+type packetQueue struct {
+	list   []*astiav.Packet
+	fields fieldPairs
+}
 
 // sink returns a sink that adds a demuxer's video packets to the queue.
 func (q *packetQueue) sink(d *demuxer) PacketSink {
@@ -37,6 +40,8 @@ func (q *packetQueue) free() {
 		p.Free()
 	}
 	q.list = nil
+	q.fields.close()
+	q.fields = fieldPairs{}
 }
 
 // NextPacket returns the video's next packet in decoding order. The source must have been
@@ -52,7 +57,9 @@ func (r *Reader) NextPacket() (Packet, error) {
 	}
 	held := r.queue.take()
 	defer held.Free()
+	second := r.queue.fields.second(held)
 	p := takePacket(held)
+	p.SecondField = second
 	r.decoder.clock.note(p)
 	return p, nil
 }

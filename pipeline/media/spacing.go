@@ -49,11 +49,13 @@ type stamps struct {
 	tail     bool // end comes from packets behind them
 }
 
-// read takes timestamps from packets; none if the packets have none of their own, as some in Ogg,
+// read takes timestamps from the packets with which frames begin; none if the packets have none of their own, as some in Ogg,
 // whose timestamps are of pages.
 func (l lookahead) read(d *demuxer, next func() (*astiav.Packet, error)) (stamps, error) {
 	var shown, decoded []int64
 	all := stamps{end: math.MinInt64}
+	fields := newFieldPairs(d.video.CodecParameters())
+	defer fields.close()
 	packets := 0
 	for bytes := 0; packets < l.frames && bytes < l.bytes; {
 		p, err := next()
@@ -67,10 +69,16 @@ func (l lookahead) read(d *demuxer, next func() (*astiav.Packet, error)) (stamps
 		if !d.isVideo(p) || p.Flags().Has(astiav.PacketFlagDiscard) {
 			continue
 		}
-		packets++
-		if t := p.Pts(); t != av.NoTimestamp {
-			shown = append(shown, t)
+		t := p.Pts()
+		if t != av.NoTimestamp {
 			all.end = max(all.end, t+p.Duration())
+		}
+		if fields.second(p) {
+			continue
+		}
+		packets++
+		if t != av.NoTimestamp {
+			shown = append(shown, t)
 		}
 		if t := p.Dts(); t != av.NoTimestamp {
 			decoded = append(decoded, t)

@@ -74,7 +74,7 @@ type ReaderOptions struct {
 	// Map selects streams by the rules of ffmpeg's -map, such as "0:v:0" and "-0:s";
 	// empty for all.
 	Map []string
-	Hardware
+	Decoding
 	// Deinterlace selects how to make interlaced pictures progressive.
 	Deinterlace FieldMode
 	// Upright turns the frames as the input's display matrix says, if it turns by right

@@ -106,8 +106,7 @@ func (s *smartCopy) readIndex(ctx context.Context) error {
 	if s.index, s.head, s.result.Cutoff, err = smartcopy.Index(r); err != nil {
 		return err
 	}
-	video := s.clip.Source.Video()
-	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, &video, s.bad, s.inserts()); err != nil {
+	if s.plan, err = smartcopy.NewPlan(s.index, s.stamps, s.bad, s.inserts()); err != nil {
 		return fault.New(fault.Usage, "Options.SmartCopy: %w; leave it out to encode all frames", err)
 	}
 	s.count()

@@ -61,6 +61,18 @@ func StatedFieldOrder(p *astiav.CodecParameters) FieldOrder {
 	return Progressive
 }
 
+// MarksInThreads reports whether FFmpeg's decoder marks all damaged pictures (AVFrame.decode_error_flags), however many threads
+// decode.
+func MarksInThreads(id astiav.CodecID) bool {
+	switch id {
+	case astiav.CodecIDH264:
+		return C.compat_h264_marks_in_threads() != 0
+	case astiav.CodecIDMpeg4:
+		return false
+	}
+	return true
+}
+
 // CodecIDWrapped is AV_CODEC_ID_WRAPPED_AVFRAME, the codec of containers whose muxer
 // takes whole frames.
 const CodecIDWrapped = astiav.CodecID(C.AV_CODEC_ID_WRAPPED_AVFRAME)

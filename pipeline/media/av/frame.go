@@ -8,8 +8,9 @@ package av
 
 static int frame_damaged(const AVFrame *f)
 {
-	return f->decode_error_flags != 0 || (f->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+	return (f->decode_error_flags & ~FF_DECODE_ERROR_DECODE_SLICES) != 0 || (f->flags & AV_FRAME_FLAG_CORRUPT) != 0;
 }
+static int frame_suspect(const AVFrame *f) { return f->decode_error_flags == FF_DECODE_ERROR_DECODE_SLICES; }
 static void reset_type(AVFrame *f) { f->pict_type = AV_PICTURE_TYPE_NONE; compat_frame_clear_key(f); }
 
 static const char *frame_metadata(const AVFrame *f, const char *key)
@@ -35,8 +36,12 @@ func FrameTime(f *astiav.Frame) int64 { return int64(raw(f).best_effort_timestam
 func FrameDuration(f *astiav.Frame) int64 { return int64(C.compat_frame_duration(raw(f))) }
 
 // FrameDamaged reports whether the decoder found errors in f (AV_FRAME_FLAG_CORRUPT,
-// AVFrame.decode_error_flags).
+// AVFrame.decode_error_flags), FrameSuspect leaving aside.
 func FrameDamaged(f *astiav.Frame) bool { return C.frame_damaged(raw(f)) != 0 }
+
+// FrameSuspect reports whether the decoder says of f that slices were lost, and concealed none
+// (FF_DECODE_ERROR_DECODE_SLICES alone).
+func FrameSuspect(f *astiav.Frame) bool { return C.frame_suspect(raw(f)) != 0 }
 
 // FieldOrder says which field of a picture is shown first (AVFieldOrder).
 type FieldOrder int

@@ -45,6 +45,8 @@ func Index(source *media.Reader) (index []PacketTime, head []byte, damage, err e
 			return nil, nil, nil, unsuited(fmt.Errorf("packet %d of %q has no timestamp", len(index), name))
 		case p.ChangesStream():
 			return nil, nil, nil, unsuited(fmt.Errorf("the stream changes at packet %d of %q", len(index), name))
+		case p.SecondField:
+			return nil, nil, nil, unsuited(fmt.Errorf("packet %d of %q is the second field of a frame", len(index), name))
 		default:
 			if len(index) == 0 {
 				if c := source.Source().Codec(); c.CodecID() == astiav.CodecIDMjpeg && ofFields(p.Data, c.Height()) {

@@ -51,8 +51,8 @@ func (s *Plan) Even(v *media.Video) bool {
 // of the input, in ascending order. A range begins at a packet before which all decoded pictures
 // were also shown, so nothing before it refers to the range. It ends where decoding restarts. If
 // packets in index lack decoding times, NewPlan fills in all of them. It fails if two packets share
-// a timestamp, if a frame has no packet, if there is no time for the inserted frames, or if each field is a packet.
-func NewPlan(index []PacketTime, stamps []int64, video *media.Video, bad func(stamp int64) bool, insert map[int64]int) (*Plan, error) {
+// a timestamp, if a frame has no packet, or if there is no time for the inserted frames.
+func NewPlan(index []PacketTime, stamps []int64, bad func(stamp int64) bool, insert map[int64]int) (*Plan, error) {
 	order := make([]int64, len(index)) // the packets' timestamps, ascending
 	for i, p := range index {
 		order[i] = p.PTS
@@ -61,11 +61,6 @@ func NewPlan(index []PacketTime, stamps []int64, video *media.Video, bad func(st
 	for i := range order {
 		if i > 0 && order[i] == order[i-1] {
 			return nil, fmt.Errorf("two packets are at timestamp %d", order[i])
-		}
-	}
-	if video.Interlaced && video.Codec == "h264" {
-		if at, found := secondField(order, stamps); found {
-			return nil, fmt.Errorf("the packet at timestamp %d is the second field of a frame", at)
 		}
 	}
 	delay := delay(index, order)
@@ -105,28 +100,6 @@ func NewPlan(index []PacketTime, stamps []int64, video *media.Video, bad func(st
 		}
 	}
 	return s, s.place(index, order, delay)
-}
-
-// secondField returns the timestamp of the first packet that, as second fields do, shows no frame and comes about half a
-// frame after one; order holds the packets' timestamps. A whole frame that does not decode comes later.
-func secondField(order, stamps []int64) (at int64, found bool) {
-	var apart []int64 // from each frame to the next
-	for n := range stamps[min(1, len(stamps)):] {
-		apart = append(apart, stamps[n+1]-stamps[n])
-	}
-	if len(apart) == 0 || len(order) == 0 {
-		return 0, false
-	}
-	slices.Sort(apart)
-	usual := apart[len(apart)/2]
-	for i, stamp := range order[1:] {
-		_, shown := slices.BinarySearch(stamps, stamp)
-		_, after := slices.BinarySearch(stamps, order[i])
-		if !shown && after && 5*(stamp-order[i]) <= 3*usual { // times may be rounded; with pulldown, frames are 2/3 of others apart
-			return stamp, true
-		}
-	}
-	return 0, false
 }
 
 // cleanCuts reports for each position between packets whether all pictures that are

@@ -33,7 +33,7 @@ type changes struct {
 }
 
 func (c changes) plan(index []PacketTime, stamps []int64) (*Plan, error) {
-	return NewPlan(index, stamps, &media.Video{}, func(stamp int64) bool { return c.bad[stamp] }, c.insert)
+	return NewPlan(index, stamps, func(stamp int64) bool { return c.bad[stamp] }, c.insert)
 }
 
 func TestPlan(t *testing.T) {
@@ -229,40 +229,5 @@ func TestPlanOfIncompletePackets(t *testing.T) {
 		if index[i].DTS != want || index[i].DTS > index[i].PTS {
 			t.Errorf("packet %d: decoding time %d, want %d", i, index[i].DTS, want)
 		}
-	}
-}
-
-// Second fields of interlaced H.264 must not be left out. A whole frame that does not decode is another matter, as are packets
-// before the first frame: pictures of a group that is cut off.
-func TestPlanOfFieldPackets(t *testing.T) {
-	for _, c := range []struct {
-		name, codec, packets string
-		progressive          bool
-		stamps               []int64 // of the packets that show frames
-		refused              bool
-	}{
-		{"fields", "h264", "0R 1 2R 3 4R 5", false, []int64{0, 20, 40}, true},
-		{"fields, reordered", "h264", "0R 1 4 5 2 3", false, []int64{0, 20, 40}, true},
-		{"fields, and a broken frame", "h264", "0R 1 2R 3 4R 5 6R 7", false, []int64{0, 40, 60}, true},
-		{"one frame of fields", "h264", "0R 2R 4R 5 6R", false, []int64{0, 20, 40, 60}, true},
-		{"a broken frame", "h264", "0R 2R 4R 6R 8R", false, []int64{0, 20, 40, 80}, false},
-		{"broken frames in a row", "h264", "0R 2R 4R 6R 8R 10R", false, []int64{0, 20, 80, 100}, false},
-		{"a broken frame among repeated fields", "h264", "0R 3R 5R 8R 10R 13R 15R", false, []int64{0, 30, 50, 80, 130, 150}, false},
-		{"a group that is cut off", "h264", "2R 0 1 3R", false, []int64{20, 30}, false},
-		{"no frame but one", "h264", "0R 1R", false, []int64{0}, false},
-		{"no frames", "h264", "0R 1R", false, nil, false},
-		{"progressive", "h264", "0R 1 2R 3 4R 5", true, []int64{0, 20, 40}, false},
-		{"another codec", "ffv1", "0R 1R 2R 3R 4R 5R", false, []int64{0, 20, 40}, false},
-	} {
-		index, _ := packetsOf(c.packets, 10)
-		video := media.Video{Codec: c.codec, Interlaced: !c.progressive}
-		_, err := NewPlan(index, c.stamps, &video, func(int64) bool { return false }, nil)
-		if refused := err != nil && strings.Contains(err.Error(), "second field of a frame"); refused != c.refused || err != nil && !refused {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-	video := media.Video{Codec: "h264", Interlaced: true}
-	if _, err := NewPlan(nil, []int64{0, 20}, &video, func(int64) bool { return false }, nil); err == nil {
-		t.Error("frames without packets have a plan")
 	}
 }

@@ -85,18 +85,9 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 	if s.codec.ID() != p.CodecID() {
 		return fault.New(fault.Usage, "Output.VideoCodec %s: the copied pictures are %s", s.opt.Encoder.Codec, p.CodecID())
 	}
-	framing, err := media.FramingOf(s.name, s.opt.Container.Format, s.source.Source())
-	if err != nil {
-		return err
-	} else if framing.OneRate && !g.Even {
-		return errors.New("the file has one rate for its frames, and those of the input last unequally long")
-	}
 	if id := p.CodecID(); isNAL(id) {
 		if s.config, err = parseConfig(id == astiav.CodecIDHevc, p.ExtraData()); err != nil {
 			return err
-		}
-		if s.length = s.config.length; framing.StartCodes {
-			s.length = 0
 		}
 	}
 	own := s.opt.Encoder.Options
@@ -109,7 +100,7 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 			set[k] = value
 		}
 		s.opt.Encoder.Options = set
-		if err = s.try(ctx); err == nil || ctx.Err() != nil {
+		if err = s.try(ctx, g.Even); err == nil || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -119,14 +110,18 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 // selfDescribing are the codecs in which every picture contains everything that a decoder needs.
 var selfDescribing = []astiav.CodecID{astiav.CodecIDProres, astiav.CodecIDDnxhd, astiav.CodecIDMjpeg}
 
-// try opens the encoder and compares its header with the source's.
-func (s *Splicer) try(ctx context.Context) error {
+// try opens the encoder and compares its header with the source's. even reports whether all frames last equally long.
+func (s *Splicer) try(ctx context.Context, even bool) error {
 	e, err := media.NewEncoder(ctx, s.name, s.source, s.opt, 0, func(media.Packet) error { return nil })
 	if err != nil {
 		return err
 	}
 	s.want = e.Parameters()
+	framing := e.Framing()
 	e.Abort()
+	if framing.OneRate && !even {
+		return errors.New("the file has one rate for its frames, and those of the input last unequally long")
+	}
 	p := s.source.Source().Codec()
 	s.header = p.ExtraData()
 	if s.want.PixelFormat != s.opt.Encoder.PixelFormat {
@@ -138,6 +133,9 @@ func (s *Splicer) try(ctx context.Context) error {
 			return fault.New(fault.Usage, "no settings of encoder %s that were tried give the input's header; name them with Output.VideoOptions", s.opt.Encoder.Codec)
 		}
 		return nil
+	}
+	if s.length = s.config.length; framing.StartCodes {
+		s.length = 0
 	}
 	var own [][]byte
 	for _, nal := range splitStartCodes(s.want.Header) {

@@ -278,16 +278,7 @@ func (o *Output) writePicture(p *astiav.Packet) error {
 	if err != nil {
 		return err
 	}
-	whole := astiav.AllocPacket()
-	defer whole.Free()
-	if err := whole.FromData(data); err != nil {
-		return o.muxer.cannot(err)
-	}
-	whole.SetPts(p.Pts())
-	whole.SetDts(p.Dts())
-	whole.SetDuration(p.Duration())
-	whole.SetFlags(p.Flags())
-	return o.write(whole)
+	return o.WritePacket(withData(p, data))
 }
 
 // finish writes what is left, verifies the file if asked to, and gives it its name.

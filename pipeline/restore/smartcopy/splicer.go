@@ -15,6 +15,7 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/nalunit"
 )
 
 // Splicer makes packets that can be mixed with a source's packets. They have the source's codec,
@@ -138,7 +139,7 @@ func (s *Splicer) try(ctx context.Context, even bool) error {
 		s.length = 0
 	}
 	var own [][]byte
-	for _, nal := range splitStartCodes(s.want.Header) {
+	for _, nal := range nalunit.SplitStartCodes(s.want.Header) {
 		if isSet(s.config.hevc, nal) {
 			own = append(own, nal)
 		}
@@ -199,7 +200,7 @@ func (s *Splicer) Reframe(p *media.Packet) error {
 	if s.config == nil || s.length == s.config.length {
 		return nil
 	}
-	nals, err := splitNALs(p.Data, s.config.length)
+	nals, err := nalunit.Split(p.Data, s.config.length)
 	if err != nil {
 		return unsuited(err)
 	}
@@ -212,7 +213,7 @@ func (s *Splicer) Reframe(p *media.Packet) error {
 			return slices.ContainsFunc(nals, func(nal []byte) bool { return sameSet(s.config.hevc, set, nal) })
 		})...)
 	}
-	p.Data = joinNALs(nals, s.length)
+	p.Data = nalunit.Join(nals, s.length)
 	return nil
 }
 
@@ -223,7 +224,7 @@ func (s *Splicer) adopt(p *media.Packet) error {
 	if p.IsKey() && s.length == 0 {
 		nals = append(nals, s.sets...)
 	}
-	for _, nal := range splitStartCodes(p.Data) {
+	for _, nal := range nalunit.SplitStartCodes(p.Data) {
 		if isSet(s.config.hevc, nal) {
 			continue
 		}
@@ -233,6 +234,6 @@ func (s *Splicer) adopt(p *media.Packet) error {
 		}
 		nals = append(nals, nal)
 	}
-	p.Data = joinNALs(nals, s.length)
+	p.Data = nalunit.Join(nals, s.length)
 	return nil
 }

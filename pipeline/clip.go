@@ -29,7 +29,7 @@ func Open(ctx context.Context, o Options) (*Clip, error) {
 	if err != nil {
 		return nil, err
 	}
-	return settled.Open(ctx)
+	return settled.open(ctx, false)
 }
 
 // OpenPackets is Open for a conversion that copies packets of the video: Source.NextPacket
@@ -41,9 +41,6 @@ func OpenPackets(ctx context.Context, o Options) (*Clip, error) {
 	}
 	return settled.open(ctx, true)
 }
-
-// Open is the function Open for options that are settled.
-func (o *Settled) Open(ctx context.Context) (*Clip, error) { return o.open(ctx, false) }
 
 func (o *Settled) open(ctx context.Context, packets bool) (*Clip, error) {
 	if o.Input.File == "" {

@@ -86,7 +86,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	}
 	opening := synth.Begin(settled.SynthParams())
 	defer opening.Drop()
-	clip, err := settled.Open(ctx)
+	clip, err := settled.open(ctx, false)
 	if err != nil {
 		return nil, err
 	}

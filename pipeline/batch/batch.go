@@ -50,7 +50,8 @@ type Options struct {
 	// Overwrite replaces existing outputs. Without Resume it also removes the records
 	// of an earlier batch in Dir.
 	Overwrite bool
-	// Event receives the events of the batch, one call at a time; nil for no calls.
+	// Event receives the events of the batch, one call at a time; nil for no calls. The last one of a job may
+	// come after the first one of the job that takes its place.
 	Event func(Event)
 }
 
@@ -186,21 +187,29 @@ func (b *batch) enqueue() {
 	}
 }
 
-// work does jobs until none is left or ctx ends.
+// work does jobs until none is left or ctx ends. The record of one is saved while the next one begins.
 func (b *batch) work(ctx context.Context, slot int) {
+	var ending sync.WaitGroup
+	defer ending.Wait()
 	for ctx.Err() == nil {
 		i, threads, ok := b.take()
 		if !ok {
 			return
 		}
 		b.notify(Event{Job: i, State: Running})
-		outcome := b.convert(ctx, i, Resources{Threads: threads, Slot: slot, Slots: b.o.Parallel, Keep: b.o.files()})
+		end := b.convert(ctx, i, Resources{Threads: threads, Slot: slot, Slots: b.o.Parallel, Keep: b.o.files()})
 		b.mu.Lock()
-		b.outcomes[i] = outcome
 		b.free += threads
 		b.running--
 		b.mu.Unlock()
-		b.notify(Event{Job: i, State: outcome.State, Outcome: &outcome})
+		ending.Wait()
+		ending.Go(func() {
+			outcome := end()
+			b.mu.Lock()
+			b.outcomes[i] = outcome
+			b.mu.Unlock()
+			b.notify(Event{Job: i, State: outcome.State, Outcome: &outcome})
+		})
 	}
 }
 
@@ -240,8 +249,8 @@ func (b *batch) notify(e Event) {
 	}
 }
 
-// convert runs job i and saves its record.
-func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
+// convert runs job i. end saves its record, which until then says that the job runs, and may be called while other jobs run.
+func (b *batch) convert(ctx context.Context, i int, r Resources) (end func() Outcome) {
 	job, key := &b.o.Jobs[i], b.keys[i]
 	out := Outcome{State: Pending, Log: logName(b.o.Dir, key)}
 	was := b.records[key]
@@ -250,43 +259,45 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) Outcome {
 	if foreign != "" && !b.o.Overwrite {
 		out.State, out.Err = Failed, fault.New(fault.CannotWrite, "output %q exists, and is not what this batch wrote; Options.Overwrite replaces it", foreign)
 		now.State, now.Error, now.Code = Failed, out.Err.Error(), int(fault.CannotWrite)
-		return b.save(key, now, out)
+		return func() Outcome { return b.save(key, now, out) }
 	}
 	if out := b.save(key, now, out); out.Err != nil {
-		return out
+		return func() Outcome { return out }
 	}
 	r.Overwrite, r.Interrupted = b.o.Overwrite || exist || was.Owned && media.IsSequence(job.Output), was.State == Running
 	r.Progress = func(p pipeline.Progress) { b.notify(Event{Job: i, State: Running, Progress: p}) }
 	log := b.store.createLog(key)
 	r.Log = log
 	report, err := job.Convert(ctx, r)
-	heap.Trim() // otherwise a batch of many clips keeps a little more memory after each
-	log.finish(err)
-
 	now.Finished = time.Now()
-	out.Elapsed = now.Finished.Sub(now.Started)
-	now.Seconds = out.Elapsed.Seconds()
-	switch {
-	case err == nil:
-		now.State = Done
-		if report != nil {
-			now.Frames, now.Made = report.Frames, report.Made
-		}
-		out.Frames, out.Made = now.Frames, now.Made
-	case atomicfile.DiskFull(err):
-		now.State = Pending
+	if atomicfile.DiskFull(err) {
 		b.stopFull(err)
-	case ctx.Err() != nil:
-		now.State = Pending
-	default:
-		now.State, now.Error, now.Code = Failed, err.Error(), int(fault.KindOf(err))
-		out.Err = err
 	}
-	if now.State == Done || now.Owned { // otherwise the file there may be somebody else's
-		now.Output, now.Writes = stampOf(job.Output), job.written()
+	stopped := ctx.Err() != nil
+	return func() Outcome {
+		heap.Trim() // otherwise a batch of many clips keeps a little more memory after each
+		log.finish(err)
+		out.Elapsed = now.Finished.Sub(now.Started)
+		now.Seconds = out.Elapsed.Seconds()
+		switch {
+		case err == nil:
+			now.State = Done
+			if report != nil {
+				now.Frames, now.Made = report.Frames, report.Made
+			}
+			out.Frames, out.Made = now.Frames, now.Made
+		case stopped:
+			now.State = Pending
+		default:
+			now.State, now.Error, now.Code = Failed, err.Error(), int(fault.KindOf(err))
+			out.Err = err
+		}
+		if now.State == Done || now.Owned { // otherwise the file there may be somebody else's
+			now.Output, now.Writes = stampOf(job.Output), job.written()
+		}
+		out.State = now.State
+		return b.save(key, now, out)
 	}
-	out.State = now.State
-	return b.save(key, now, out)
 }
 
 // save writes r. If it fails it stops the batch, because the records would no longer be

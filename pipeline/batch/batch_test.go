@@ -241,6 +241,34 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// Until a job's end is saved, beside the next job, a kill leaves a record from which the job is done again.
+func TestEndIsSavedApart(t *testing.T) {
+	f := newFixture(t, "a")
+	keys, err := checkFiles(f.Jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := openStore(f.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	b := &batch{o: &f.Options, keys: keys, store: s}
+	state := func(want State, owned bool) {
+		t.Helper()
+		records, err := readRecords(f.Dir, keys)
+		if r := records[keys[0]]; err != nil || r.State != want || r.Owned != owned {
+			t.Errorf("%+v, %v; want %s", r, err, want)
+		}
+	}
+	end := b.convert(t.Context(), 0, Resources{})
+	state(Running, true)
+	if out := end(); out.State != Done || out.Frames != 1 {
+		t.Errorf("%+v", out)
+	}
+	state(Done, true)
+}
+
 func TestCancel(t *testing.T) {
 	f := newFixture(t, names(6)...)
 	ctx, cancel := context.WithCancel(t.Context())

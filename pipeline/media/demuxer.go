@@ -138,13 +138,47 @@ func (d *demuxer) open(opt *ReaderOptions, limits probeLimits) error {
 
 // findStreams reads as much of the input as the limits allow to learn of its streams.
 func (d *demuxer) findStreams() error {
+	supposed := d.forgetRate()
 	if err := d.input.FindStreamInfo(nil); err != nil {
 		if misleads(err) && av.IOError(d.input) == nil {
 			err = astiav.ErrInvaliddata
 		}
 		return d.bad(fmt.Errorf("no stream could be read: %w", err))
 	}
+	d.correctRates(supposed)
 	return nil
+}
+
+// forgetRate returns the rate that FFmpeg 7 supposes for a raw stream without measuring it, 25, and has it measured,
+// as FFmpeg 5 and 6 do; 0 for other inputs.
+func (d *demuxer) forgetRate() (supposed astiav.Rational) {
+	if d.input.InputFormat().Flags().Has(astiav.IOFormatFlagNotimestamps) {
+		for _, s := range d.input.Streams() { // the only one
+			supposed = s.AvgFrameRate()
+			s.SetAvgFrameRate(astiav.Rational{})
+		}
+	}
+	return supposed
+}
+
+// correctRates sets the rates of frames where FFmpeg has measured none: version 7 leaves the rate of H.264's fields there.
+func (d *demuxer) correctRates(supposed astiav.Rational) {
+	raw := d.input.InputFormat().Flags().Has(astiav.IOFormatFlagNotimestamps)
+	for _, s := range d.input.Streams() {
+		measured := s.AvgFrameRate().Num() > 0
+		if s.CodecParameters().MediaType() != astiav.MediaTypeVideo || measured && !raw {
+			continue
+		}
+		if !measured {
+			s.SetAvgFrameRate(astiav.NewRational(0, 1)) // GuessFrameRate takes 0/0 for no number
+		}
+		if r := d.input.GuessFrameRate(s, nil); r.Num() > 0 {
+			s.SetRFrameRate(r)
+		}
+		if raw && !measured {
+			s.SetAvgFrameRate(supposed)
+		}
+	}
 }
 
 func (d *demuxer) cannotOpen(err error, local bool, message string) error {

@@ -30,6 +30,7 @@ type Encoder struct {
 	put     func(*astiav.Packet) error // receives each packet and may unreference it
 	unit    *big.Rat                   // of the frames' times, in seconds; nil for their numbers at the output's rate
 	times   frameTimes
+	framing Framing
 	hdr     hdr10Plus
 	palette *palette // nil if the pictures need none
 
@@ -50,7 +51,6 @@ type frameTimes struct {
 	last    int64           // time of the last frame that came with a time
 	origin  *big.Rat        // time in seconds of the first frame that came with one
 	from    *big.Rat        // of the last one
-	gaps    bool            // the container shows a frame for longer than others
 	warned  bool            // that frames are not shown at their times
 	lengths map[int64]int64 // durations of the frames in the encoder, by their times
 }
@@ -105,7 +105,10 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 		times: frameTimes{last: -1 << 62, lengths: map[int64]int64{}},
 	}
 	e.unit = keptUnit(output, codec, &source.Video, opt)
-	e.times.gaps = container.HoldsGaps(output) || container.HoldsPictures(output)
+	e.framing = Framing{
+		StartCodes: container.WantsStartCodes(output, codec.ID()),
+		OneRate:    !container.HoldsGaps(output) && !container.HoldsPictures(output),
+	}
 	if writesHDR10Plus(source, codec.Name()) {
 		e.hdr = hdr10Plus{}
 	}
@@ -241,6 +244,15 @@ func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeade
 	return nil
 }
 
+// Framing is what a container asks of copied packets.
+type Framing struct {
+	StartCodes bool // of H.264 and HEVC: units begin with start codes, and parameter sets precede key frames
+	OneRate    bool // pictures come at one rate without gaps
+}
+
+// Framing returns what the encoder's container asks of packets of its codec that are copied.
+func (e *Encoder) Framing() Framing { return e.framing }
+
 // Parameters returns the parameters that the encoder's packets share.
 func (e *Encoder) Parameters() Parameters {
 	c := e.context
@@ -280,7 +292,7 @@ func (e *Encoder) writeAt(f *frame.Frame, from, to *big.Rat) error {
 		e.times.origin = from
 	}
 	t := e.ticks(from)
-	if e.unit == nil && e.times.frames > 0 && (t <= e.times.last || !e.times.gaps && t > e.times.last+1) && !e.times.warned {
+	if e.unit == nil && e.times.frames > 0 && (t <= e.times.last || e.framing.OneRate && t > e.times.last+1) && !e.times.warned {
 		e.times.warned = true
 		e.log.Warn("times are written as numbers of frames at one rate: frames that last longer or shorter than that are not shown at their times",
 			"frame", e.number()-1, "rate", e.context.Framerate(), "output", e.file)

@@ -24,14 +24,10 @@ func (c *decoder) decodable(p *astiav.Packet) *astiav.Packet {
 		return nil
 	}
 	q := astiav.AllocPacket()
-	if err := q.FromData(plain); err != nil {
+	if err := withData(p, plain).fill(q); err != nil {
 		q.Free()
 		return nil
 	}
-	q.SetPts(p.Pts())
-	q.SetDts(p.Dts())
-	q.SetDuration(p.Duration())
-	q.SetFlags(p.Flags())
 	return q
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
+	"retime/pipeline/media/nalunit"
 )
 
 // HDR10+ metadata describes the light of each picture. FFmpeg reads it but does not pass
@@ -45,15 +46,7 @@ func (h hdr10Plus) add(p *astiav.Packet) error {
 	if access == nil {
 		return nil
 	}
-	dts, length, flags := p.Dts(), p.Duration(), p.Flags()
-	if err := av.FillPacket(p, access); err != nil {
-		return err
-	}
-	p.SetPts(pts)
-	p.SetDts(dts)
-	p.SetDuration(length)
-	p.SetFlags(flags)
-	return nil
+	return withData(p, access).fill(p)
 }
 
 // Types of NAL units (ITU-T H.265, table 7-1). Types below firstNonVCL contain parts of
@@ -74,19 +67,7 @@ func seiUnit(data []byte) []byte {
 		message = append(message, 255)
 	}
 	message = append(append(append(message, byte(n)), data...), 0x80)
-	unit := []byte{0, 0, 0, 1}
-	zeros := 0
-	for _, b := range message { // escape bytes that look like a start code
-		if zeros >= 2 && b <= 3 {
-			unit = append(unit, 3)
-			zeros = 0
-		}
-		unit = append(unit, b)
-		if zeros++; b != 0 {
-			zeros = 0
-		}
-	}
-	return unit
+	return nalunit.Join([][]byte{nalunit.Escape(message)}, 0)
 }
 
 // withUnit returns an access unit with start codes, in which unit precedes the first NAL

@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/nalunit"
 )
 
 // isLosslessPacket reports whether a packet of a codec that has losses or none was coded without,
@@ -29,7 +31,7 @@ func isLosslessHEVC(data []byte) bool {
 		if len(unit) < 3 || unit[0]>>1&0x3f != pictureSet {
 			continue
 		}
-		b := bitReader{data: unescape(unit[2:])}
+		b := bitReader{data: nalunit.Unescape(unit[2:])}
 		b.number() // the set's
 		b.number() // the sequence set's
 		b.bits(7)  // dependent slices to cabac_init_present_flag
@@ -54,7 +56,7 @@ func isLosslessHEVC(data []byte) bool {
 func unitsOfHEVC(data []byte) (units [][]byte) {
 	const head = 23
 	if len(data) < head || data[0] != 1 {
-		return bytes.Split(data, []byte{0, 0, 1})[1:]
+		return nalunit.SplitStartCodes(data)
 	}
 	arrays := int(data[head-1])
 	for data = data[head:]; arrays > 0 && len(data) > 3; arrays-- {

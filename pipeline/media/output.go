@@ -278,16 +278,7 @@ func (o *Output) writePicture(p *astiav.Packet) error {
 	if err != nil {
 		return err
 	}
-	whole := astiav.AllocPacket()
-	defer whole.Free()
-	if err := whole.FromData(data); err != nil {
-		return o.muxer.cannot(err)
-	}
-	whole.SetPts(p.Pts())
-	whole.SetDts(p.Dts())
-	whole.SetDuration(p.Duration())
-	whole.SetFlags(p.Flags())
-	return o.write(whole)
+	return o.WritePacket(withData(p, data))
 }
 
 // finish writes what is left, verifies the file if asked to, and gives it its name.
@@ -368,26 +359,6 @@ type CodecError struct{ Container, Codec string }
 
 func (e *CodecError) Error() string {
 	return fmt.Sprintf("the %s container does not take %s", e.Container, e.Codec)
-}
-
-// Framing is what a container asks of copied packets.
-type Framing struct {
-	StartCodes bool // of H.264 and HEVC: units begin with start codes, and parameter sets precede key frames
-	OneRate    bool // pictures come at one rate without gaps
-}
-
-// FramingOf returns the framing of packets of the source's codec in a file called name, in an FFmpeg format or, if that is empty,
-// in the one that the name stands for.
-func FramingOf(name, format string, source *Source) (Framing, error) {
-	output, err := newContainer(name, name, format)
-	if err != nil {
-		return Framing{}, err
-	}
-	defer output.Free()
-	return Framing{
-		StartCodes: container.WantsStartCodes(output, source.Codec().CodecID()),
-		OneRate:    !container.HoldsGaps(output) && !container.HoldsPictures(output),
-	}, nil
 }
 
 // CreateCopy opens a file called name as Create does, for packets of the source and of an

@@ -7,6 +7,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
+	"retime/pipeline/media/nalunit"
 )
 
 // NoTimestamp is the value of a packet's missing timestamp.
@@ -42,9 +43,14 @@ func (p Packet) ChangesStream() bool {
 	return false
 }
 
+// withData returns a packet of data with the times and flags of p.
+func withData(p *astiav.Packet, data []byte) Packet {
+	return Packet{PTS: p.Pts(), DTS: p.Dts(), Duration: p.Duration(), Flags: int(p.Flags()), Data: data}
+}
+
 // takePacket returns a copy of p and unreferences p.
 func takePacket(p *astiav.Packet) Packet {
-	out := Packet{PTS: p.Pts(), DTS: p.Dts(), Duration: p.Duration(), Flags: int(p.Flags()), Data: p.Data()}
+	out := withData(p, p.Data())
 	for _, s := range av.PacketSides(p) {
 		out.Side = append(out.Side, PacketSide{int(s.Kind), s.Data})
 	}
@@ -90,16 +96,13 @@ func (p Parameters) Equal(q Parameters) bool {
 
 // withoutSEI returns an HEVC header in start codes without its SEI messages. x265 writes
 // its settings there, such as the number of threads.
-func withoutSEI(header []byte) (sets []byte) {
-	const prefixSEI, suffixSEI = 39, 40
-	start := []byte{0, 0, 1}
-	for _, unit := range bytes.Split(header, start) {
-		if unit = bytes.TrimRight(unit, "\x00"); len(unit) == 0 {
-			continue
-		}
+func withoutSEI(header []byte) []byte {
+	const suffixSEI = 40
+	var sets [][]byte
+	for _, unit := range nalunit.SplitStartCodes(header) {
 		if kind := unit[0] >> 1 & 0x3f; kind != prefixSEI && kind != suffixSEI {
-			sets = append(append(sets, start...), unit...)
+			sets = append(sets, unit)
 		}
 	}
-	return sets
+	return nalunit.Join(sets, 0)
 }

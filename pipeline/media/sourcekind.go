@@ -1,7 +1,6 @@
 package media
 
 import (
-	"bytes"
 	"math/big"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
+	"retime/pipeline/media/nalunit"
 	"retime/pipeline/media/pixel"
 	"retime/pipeline/timeline/rational"
 )
@@ -148,8 +148,8 @@ func isLosslessH264(header []byte) bool {
 		n := int(header[6])<<8 | int(header[7])
 		set = header[8:min(8+n, len(header))]
 	} else {
-		for _, unit := range bytes.Split(header, []byte{0, 0, 1}) {
-			if len(unit) > 0 && unit[0]&0x1f == 7 {
+		for _, unit := range nalunit.SplitStartCodes(header) {
+			if unit[0]&0x1f == 7 {
 				set = unit
 				break
 			}
@@ -158,7 +158,7 @@ func isLosslessH264(header []byte) bool {
 	if len(set) < 5 || set[0]&0x1f != 7 || set[1] != high444 {
 		return false
 	}
-	b := bitReader{data: unescape(set[4:])}
+	b := bitReader{data: nalunit.Unescape(set[4:])}
 	b.number() // the set's
 	if chroma := b.number(); chroma == 3 {
 		b.bit() // separate planes
@@ -166,11 +166,6 @@ func isLosslessH264(header []byte) bool {
 	b.number() // bit depths
 	b.number()
 	return b.bit() == 1
-}
-
-// unescape removes the bytes that keep start codes out of a unit.
-func unescape(unit []byte) []byte {
-	return bytes.ReplaceAll(unit, []byte{0, 0, 3}, []byte{0, 0})
 }
 
 // bitReader reads bits, the highest first, and zeros behind the end.

@@ -9,6 +9,7 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/exr"
+	"retime/pipeline/media/nalunit"
 )
 
 // undecoded is what a video's packets hold and FFmpeg's decoders leave out, as far as the first packet
@@ -74,22 +75,10 @@ func some(names []string) string {
 // ITU-T H.265, 7.3.1.2). header is the codec's: hvcC if the units have lengths.
 func hasLayers(header, packet []byte) bool {
 	above := func(unit []byte) bool { return len(unit) > 2 && int(unit[0]&1)<<5|int(unit[1]>>3) > 0 }
-	if len(header) < 23 || header[0] != 1 {
-		return slices.ContainsFunc(bytes.Split(packet, []byte{0, 0, 1})[1:], above)
+	length := 0
+	if len(header) >= 23 && header[0] == 1 {
+		length = int(header[21]&3) + 1
 	}
-	length := int(header[21]&3) + 1
-	for len(packet) > length {
-		n := 0
-		for _, b := range packet[:length] {
-			n = n<<8 | int(b)
-		}
-		if packet = packet[length:]; n > len(packet) {
-			return false
-		}
-		if above(packet[:n]) {
-			return true
-		}
-		packet = packet[n:]
-	}
-	return false
+	units, _ := nalunit.Split(packet, length)
+	return slices.ContainsFunc(units, above)
 }

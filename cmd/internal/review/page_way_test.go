@@ -69,6 +69,15 @@ func TestPageChoosesPresetAndShutter(t *testing.T) {
 	shows(7, plain[7])
 	until(t, ctx, `document.getElementById("own-preset").value == "" && document.getElementById("own-shutter").value == ""`)
 
+	// A frame that was asked for before an edit and comes after it is not shown.
+	do(t, ctx, chromedp.KeyEvent("\\"), chromedp.Evaluate(`{ const ask = window.fetch, gate = new Promise((open) => { window.letIn = open; }); window.waits = false;
+		window.fetch = async (what, how) => { const answer = await ask(what, how); if (what === "frame?view=final&frame=9") { window.waits = true; await gate; } return answer; }; }`, nil), choose("goto", "9"))
+	until(t, ctx, `window.waits`)
+	do(t, ctx, choose("own-preset", "fast"))
+	until(t, ctx, `document.getElementById("saved").textContent == "Saved"`)
+	do(t, ctx, chromedp.Evaluate(`window.letIn()`, nil))
+	shows(9, fast[9])
+
 	if command := js[string](t, ctx, `document.getElementById("command").textContent`); !strings.Contains(command, " --decisions "+clip.Files.Decisions) {
 		t.Errorf("the command is %s", command)
 	}

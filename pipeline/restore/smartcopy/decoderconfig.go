@@ -3,6 +3,8 @@ package smartcopy
 import (
 	"encoding/binary"
 	"errors"
+
+	"retime/pipeline/media/nalunit"
 )
 
 // decoderConfig is the decoder configuration of an H.264 or HEVC stream in a container: a
@@ -30,7 +32,7 @@ func parseConfig(hevc bool, b []byte) (*decoderConfig, error) {
 	c := &decoderConfig{hevc: hevc}
 	switch {
 	case len(b) == 0 || len(b) > 3 && b[0] == 0 && b[1] == 0 && (b[2] == 1 || b[2] == 0 && b[3] == 1):
-		c.sets = splitStartCodes(b)
+		c.sets = nalunit.SplitStartCodes(b)
 		return c, nil
 	case hevc && len(b) > hevcHead:
 		c.head, c.length = b[:hevcHead], int(b[21]&3)+1
@@ -88,11 +90,11 @@ func (c *decoderConfig) parseLists(b []byte) (err error) {
 // is higher than the stream's or the record has no room for them.
 func (c *decoderConfig) with(added [][]byte) ([]byte, error) {
 	if len(c.head) == 0 {
-		return joinNALs(append(append([][]byte{}, c.sets...), added...), 0), nil
+		return nalunit.Join(append(append([][]byte{}, c.sets...), added...), 0), nil
 	}
 	out := append([]byte{}, c.head...)
 	for _, set := range added {
-		if err := c.cover(out, unescape(set)); err != nil {
+		if err := c.cover(out, nalunit.Unescape(set)); err != nil {
 			return nil, err
 		}
 	}

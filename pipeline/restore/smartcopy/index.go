@@ -12,6 +12,7 @@ import (
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/media/av"
+	"retime/pipeline/media/nalunit"
 )
 
 // PacketTime describes a packet of the source. Times are in the stream's time base. Key
@@ -77,7 +78,7 @@ func restarting(source *media.Source) (func(media.Packet) bool, error) {
 			return nil, err
 		}
 		return func(p media.Packet) bool {
-			nals, err := splitNALs(p.Data, config.length)
+			nals, err := nalunit.Split(p.Data, config.length)
 			return err == nil && p.IsKey() && restarts(config.hevc, nals)
 		}, nil
 	case id == astiav.CodecIDFfv1, slices.Contains(stills, id), av.IsIntraOnly(id):

@@ -2,10 +2,11 @@ package smartcopy
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+
+	"retime/pipeline/media/nalunit"
 )
 
 // H.264 and HEVC describe a stream in parameter sets, which slices refer to by number. If
@@ -77,103 +78,11 @@ func restarts(hevc bool, nals [][]byte) bool {
 	return false
 }
 
-var errNAL = errors.New("a NAL unit is cut short or not understood")
-
-// splitNALs returns the NAL units of a packet. Each is preceded by its length in length
-// bytes or, if length is 0, by a start code.
-func splitNALs(b []byte, length int) (nals [][]byte, err error) {
-	if length == 0 {
-		return splitStartCodes(b), nil
-	}
-	for len(b) > 0 {
-		if len(b) < length {
-			return nil, errNAL
-		}
-		n := 0
-		for _, v := range b[:length] {
-			n = n<<8 | int(v)
-		}
-		if b = b[length:]; n > len(b) {
-			return nil, errNAL
-		}
-		nals, b = append(nals, b[:n]), b[n:]
-	}
-	return nals, nil
-}
-
-func splitStartCodes(b []byte) (nals [][]byte) {
-	code := []byte{0, 0, 1}
-	i := bytes.Index(b, code)
-	for i >= 0 {
-		b = b[i+len(code):]
-		nal := b
-		if i = bytes.Index(b, code); i >= 0 {
-			nal = b[:i]
-		}
-		if nal = bytes.TrimRight(nal, "\x00"); len(nal) > 0 {
-			nals = append(nals, nal)
-		}
-	}
-	return nals
-}
-
-// joinNALs is the inverse of splitNALs.
-func joinNALs(nals [][]byte, length int) []byte {
-	var out []byte
-	for _, nal := range nals {
-		if length == 0 {
-			out = append(out, 0, 0, 0, 1)
-		} else {
-			var size [4]byte
-			binary.BigEndian.PutUint32(size[:], uint32(len(nal)))
-			out = append(out, size[4-length:]...)
-		}
-		out = append(out, nal...)
-	}
-	return out
-}
-
-// unescape removes the emulation prevention bytes, which keep start codes from appearing.
-func unescape(nal []byte) []byte {
-	out := make([]byte, 0, len(nal))
-	zeros := 0
-	for _, v := range nal {
-		if zeros >= 2 && v == 3 {
-			zeros = 0
-			continue
-		}
-		if zeros++; v != 0 {
-			zeros = 0
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
-// escape inserts emulation prevention bytes.
-func escape(b []byte) []byte {
-	out := make([]byte, 0, len(b)+len(b)/64+8)
-	zeros := 0
-	for _, v := range b {
-		if zeros >= 2 && v <= 3 {
-			out, zeros = append(out, 3), 0
-		}
-		if zeros++; v != 0 {
-			zeros = 0
-		}
-		out = append(out, v)
-	}
-	if zeros > 0 {
-		out = append(out, 3)
-	}
-	return out
-}
-
 // renumber replaces the set numbers in an encoder's NAL unit by new ones. The old numbers
 // must be 0.
 func renumber(hevc bool, nal []byte, to setNumbers) ([]byte, error) {
 	k := nalKind(hevc, nal)
-	e := bitEditor{in: unescape(nal)}
+	e := bitEditor{in: nalunit.Unescape(nal)}
 	whole := true // the rest moves by whole bytes
 	switch {
 	case hevc && k == hevcVPS:
@@ -218,7 +127,7 @@ func renumber(hevc bool, nal []byte, to setNumbers) ([]byte, error) {
 	if !whole {
 		out = bytes.TrimRight(out, "\x00") // zeros after the stop bit
 	}
-	return escape(out), nil
+	return nalunit.Escape(out), nil
 }
 
 // bitEditor copies bits and replaces some of them. After an error its methods do nothing.
@@ -233,7 +142,7 @@ type bitEditor struct {
 // read reads the next n bits of the input, up to 32.
 func (e *bitEditor) read(n int) (v uint64) {
 	if e.at+n > 8*len(e.in) {
-		e.err = errNAL
+		e.err = nalunit.ErrCut
 		return 0
 	}
 	for ; n > 0; n-- {
@@ -275,7 +184,7 @@ func (e *bitEditor) golomb() uint64 {
 	zeros := 0
 	for e.err == nil && e.skip(1) == 0 {
 		if zeros++; zeros > 31 {
-			e.err = errNAL
+			e.err = nalunit.ErrCut
 		}
 	}
 	return 1<<zeros - 1 + e.skip(zeros)
@@ -334,7 +243,7 @@ func (e *bitEditor) finish() ([]byte, error) {
 
 // numberOf returns the number of a parameter set.
 func numberOf(hevc bool, set []byte) (uint, error) {
-	e := bitEditor{in: unescape(set)}
+	e := bitEditor{in: nalunit.Unescape(set)}
 	var n uint64
 	switch k := nalKind(hevc, set); {
 	case hevc && k == hevcVPS:

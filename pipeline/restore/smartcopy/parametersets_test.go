@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"retime/pipeline/media/nalunit"
 )
 
 // bitString returns b as a string of ones and zeros. pack is its inverse.
@@ -39,20 +41,6 @@ func randomBits(r *rand.Rand, n int) string {
 		b[i] = "0001"[r.IntN(4)] // many zeros, to need escapes
 	}
 	return string(b)
-}
-
-func TestEscapesGoInAndOut(t *testing.T) {
-	for plain, want := range map[string]string{
-		"\x00\x00\x01": "\x00\x00\x03\x01", "\x00\x00\x00": "\x00\x00\x03\x00\x03", "\x00\x00\x04": "\x00\x00\x04",
-		"\x00\x00\x03\x00\x00\x02x": "\x00\x00\x03\x03\x00\x00\x03\x02x", "\x01\x00": "\x01\x00\x03",
-	} {
-		if got := string(escape([]byte(plain))); got != want {
-			t.Errorf("%q becomes %q, want %q", plain, got, want)
-		}
-		if got := string(unescape([]byte(want))); got != plain && plain != "\x01\x00" && plain != "\x00\x00\x00" {
-			t.Errorf("%q becomes %q, want %q", want, got, plain)
-		}
-	}
 }
 
 // renumber replaces the numbers in every NAL unit and keeps all other bits.
@@ -94,9 +82,9 @@ func TestRenumber(t *testing.T) {
 			if !c.set {
 				tail += strings.Repeat("0", (-len(kind(c.hevc, c.kind)+c.old+tail)%8+8)%8) // CABAC data starts at a byte boundary
 			}
-			in := escape(pack(kind(c.hevc, c.kind) + c.old + tail))
+			in := nalunit.Escape(pack(kind(c.hevc, c.kind) + c.old + tail))
 			got, err := renumber(c.hevc, in, to)
-			want := escape(pack(kind(c.hevc, c.kind) + c.want + tail))
+			want := nalunit.Escape(pack(kind(c.hevc, c.kind) + c.want + tail))
 			if err != nil || !bytes.Equal(got, want) {
 				t.Fatalf("hevc %v, kind %d, %+v: %v\n%s, want\n%s", c.hevc, c.kind, to, err, bitString(got), bitString(want))
 			}
@@ -199,23 +187,6 @@ func TestDecoderConfig(t *testing.T) {
 	}
 }
 
-func TestSplitNALs(t *testing.T) {
-	nals := [][]byte{{1, 2, 3}, {4}, {5, 0, 0, 3, 1}}
-	for _, length := range []int{0, 2, 3, 4} {
-		b := joinNALs(nals, length)
-		got, err := splitNALs(b, length)
-		if err != nil || fmt.Sprint(got) != fmt.Sprint(nals) {
-			t.Errorf("length %d: %v: %v", length, got, err)
-		}
-		if length == 0 {
-			continue
-		}
-		if _, err := splitNALs(b[:len(b)-1], length); err == nil {
-			t.Errorf("length %d: a packet that is cut short is accepted", length)
-		}
-	}
-}
-
 func FuzzParameterSets(f *testing.F) {
 	f.Add(false, []byte{1, 100, 0, 30, 0xff, 0xe1, 0, 5, 0x67, 100, 0, 30, 0xac, 1, 0, 2, 0x68, 0xee}, []byte{0x65, 0xb8, 1, 2, 3})
 	f.Add(true, append(make([]byte, 22), 1, 0xa1, 0, 1, 0, 4, 66, 1, 0, 0), []byte{0, 0, 1, 38, 1, 0xe0, 0, 0, 3})
@@ -224,7 +195,7 @@ func FuzzParameterSets(f *testing.F) {
 		if err != nil {
 			return
 		}
-		nals, err := splitNALs(packet, c.length)
+		nals, err := nalunit.Split(packet, c.length)
 		if err != nil {
 			return
 		}

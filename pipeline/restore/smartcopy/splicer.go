@@ -15,6 +15,7 @@ import (
 
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/pipeline/media/nalunit"
 )
 
 // Splicer makes packets that can be mixed with a source's packets. They have the source's codec,
@@ -85,18 +86,9 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 	if s.codec.ID() != p.CodecID() {
 		return fault.New(fault.Usage, "Output.VideoCodec %s: the copied pictures are %s", s.opt.Encoder.Codec, p.CodecID())
 	}
-	framing, err := media.FramingOf(s.name, s.opt.Container.Format, s.source.Source())
-	if err != nil {
-		return err
-	} else if framing.OneRate && !g.Even {
-		return errors.New("the file has one rate for its frames, and those of the input last unequally long")
-	}
 	if id := p.CodecID(); isNAL(id) {
 		if s.config, err = parseConfig(id == astiav.CodecIDHevc, p.ExtraData()); err != nil {
 			return err
-		}
-		if s.length = s.config.length; framing.StartCodes {
-			s.length = 0
 		}
 	}
 	own := s.opt.Encoder.Options
@@ -109,7 +101,7 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 			set[k] = value
 		}
 		s.opt.Encoder.Options = set
-		if err = s.try(ctx); err == nil || ctx.Err() != nil {
+		if err = s.try(ctx, g.Even); err == nil || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -119,14 +111,18 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 // selfDescribing are the codecs in which every picture contains everything that a decoder needs.
 var selfDescribing = []astiav.CodecID{astiav.CodecIDProres, astiav.CodecIDDnxhd, astiav.CodecIDMjpeg}
 
-// try opens the encoder and compares its header with the source's.
-func (s *Splicer) try(ctx context.Context) error {
+// try opens the encoder and compares its header with the source's. even reports whether all frames last equally long.
+func (s *Splicer) try(ctx context.Context, even bool) error {
 	e, err := media.NewEncoder(ctx, s.name, s.source, s.opt, 0, func(media.Packet) error { return nil })
 	if err != nil {
 		return err
 	}
 	s.want = e.Parameters()
+	framing := e.Framing()
 	e.Abort()
+	if framing.OneRate && !even {
+		return errors.New("the file has one rate for its frames, and those of the input last unequally long")
+	}
 	p := s.source.Source().Codec()
 	s.header = p.ExtraData()
 	if s.want.PixelFormat != s.opt.Encoder.PixelFormat {
@@ -139,8 +135,11 @@ func (s *Splicer) try(ctx context.Context) error {
 		}
 		return nil
 	}
+	if s.length = s.config.length; framing.StartCodes {
+		s.length = 0
+	}
 	var own [][]byte
-	for _, nal := range splitStartCodes(s.want.Header) {
+	for _, nal := range nalunit.SplitStartCodes(s.want.Header) {
 		if isSet(s.config.hevc, nal) {
 			own = append(own, nal)
 		}
@@ -201,7 +200,7 @@ func (s *Splicer) Reframe(p *media.Packet) error {
 	if s.config == nil || s.length == s.config.length {
 		return nil
 	}
-	nals, err := splitNALs(p.Data, s.config.length)
+	nals, err := nalunit.Split(p.Data, s.config.length)
 	if err != nil {
 		return unsuited(err)
 	}
@@ -214,7 +213,7 @@ func (s *Splicer) Reframe(p *media.Packet) error {
 			return slices.ContainsFunc(nals, func(nal []byte) bool { return sameSet(s.config.hevc, set, nal) })
 		})...)
 	}
-	p.Data = joinNALs(nals, s.length)
+	p.Data = nalunit.Join(nals, s.length)
 	return nil
 }
 
@@ -225,7 +224,7 @@ func (s *Splicer) adopt(p *media.Packet) error {
 	if p.IsKey() && s.length == 0 {
 		nals = append(nals, s.sets...)
 	}
-	for _, nal := range splitStartCodes(p.Data) {
+	for _, nal := range nalunit.SplitStartCodes(p.Data) {
 		if isSet(s.config.hevc, nal) {
 			continue
 		}
@@ -235,6 +234,6 @@ func (s *Splicer) adopt(p *media.Packet) error {
 		}
 		nals = append(nals, nal)
 	}
-	p.Data = joinNALs(nals, s.length)
+	p.Data = nalunit.Join(nals, s.length)
 	return nil
 }

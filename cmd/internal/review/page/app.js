@@ -34,28 +34,29 @@ const panels = new Panels({ look, edit, overlay: (name) => { $("overlay").value 
 
 // What is shown.
 
-let turn = 0; // of what is to be shown at rest; the last one counts
+// turn counts what is to be shown. Only the last one may ask for a frame: it would give up another's request.
+let turn = 0;
 async function show(number, resting) {
   if (ground() && resting) return showGround(number, ground());
-  if (resting) turn++;
+  const mine = ++turn;
   const view = resting ? "final" : frames.peek("final", number) ? "final" : "fast";
   const busy = setTimeout(() => { $("busy").hidden = false; }, 250);
   try {
     const compared = stage.layout === "single" ? null : $("against").value;
     const made = await frames.get("made", view, number);
-    if (player.at !== number) return false;
+    if (mine !== turn) return false;
     const other = compared && frames.peek(compared, number);
-    stage.show(made, other ?? (compared ? null : null));
+    stage.show(made, other ?? null);
     told(made);
     if (compared && !other) {
       const late = await frames.get("other", compared, number);
-      if (player.at !== number) return false;
+      if (mine !== turn) return false;
       stage.show(made, late);
     }
     if (resting) rested(number);
     return true;
   } catch (error) {
-    if (error.name === "AbortError") return false;
+    if (error.name === "AbortError" || mine !== turn) return false;
     complain(error);
     player.stop();
     return false;
@@ -72,8 +73,9 @@ async function showGround(number, side) {
   const mine = ++turn;
   try {
     const [first, last] = await betweenAt(number);
+    if (mine !== turn) return false;
     const f = await frames.get("made", side, side === "before" ? first : last);
-    if (player.at !== number || mine !== turn) return false;
+    if (mine !== turn) return false;
     stage.show(f, null);
     $("readout-how").textContent = `the source frame ${side}`;
     $("badge-made").textContent = `Frame ${side}`;
@@ -88,8 +90,11 @@ async function showGround(number, side) {
 
 // betweenAt returns the first and the last of the frames that lie between the same source frames.
 function betweenAt(number) {
-  if (between?.of !== number || between.version !== state.version) between = { of: number, version: state.version, promise: get(`between?frame=${number}`) };
-  return between.promise;
+  if (between?.of === number && between.version === state.version) return between.promise;
+  const asked = { of: number, version: state.version, promise: get(`between?frame=${number}`) };
+  asked.promise.catch(() => { if (between === asked) between = null; });
+  between = asked;
+  return asked.promise;
 }
 
 function told(f) {

@@ -10,7 +10,10 @@ export class Frames {
   #bytes = 0;
   #pending = new Map(); // by place on the screen
 
+  // forget drops what is kept, and gives up what was asked for: it may be of before.
   forget() {
+    for (const p of this.#pending.values()) p.abort.abort();
+    this.#pending.clear();
     this.#kept.clear();
     this.#bytes = 0;
   }
@@ -34,6 +37,7 @@ export class Frames {
     before?.abort.abort();
     const abort = new AbortController();
     const promise = frame(view, number, abort.signal).then((f) => {
+      abort.signal.throwIfAborted();
       this.#keep(key, f);
       return f;
     }).finally(() => { if (this.#pending.get(place)?.abort === abort) this.#pending.delete(place); });

@@ -137,7 +137,7 @@ func (m *measurement) whole(ctx context.Context) error {
 
 // run converts the clip. Unless watch is nil, watch and its stop enclose the run.
 func (m *measurement) run(ctx context.Context, watch func() (func() error, error)) (r pipeline.Result, took time.Duration, err error) {
-	clip, err := m.o.Open(ctx)
+	clip, err := pipeline.Open(ctx, m.o.Options)
 	if err != nil {
 		return r, 0, err
 	}
@@ -170,7 +170,7 @@ func (m *measurement) run(ctx context.Context, watch func() (func() error, error
 
 // collect keeps the first intervals with synthesized frames.
 func (m *measurement) collect(ctx context.Context) error {
-	clip, err := m.o.Open(ctx)
+	clip, err := pipeline.Open(ctx, m.o.Options)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (m *measurement) collect(ctx context.Context) error {
 
 // decode reads all frames.
 func (m *measurement) decode(ctx context.Context) error {
-	clip, err := m.o.Open(ctx)
+	clip, err := pipeline.Open(ctx, m.o.Options)
 	if err != nil {
 		return err
 	}

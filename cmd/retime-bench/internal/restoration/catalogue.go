@@ -37,7 +37,7 @@ type alarms struct {
 	seconds float64
 }
 
-func newTally() *tally {
+func newTally(sorts []sort) *tally {
 	t := &tally{scores: map[string]*score{}, clean: map[string]*alarms{}}
 	for _, s := range sorts {
 		t.scores[s.name] = &score{}
@@ -45,14 +45,22 @@ func newTally() *tally {
 	return t
 }
 
-// kindNames are the names of kinds in the table, where they differ.
-var kindNames = map[restore.Kind]string{restore.Repeated: "repeat", restore.White: "black"}
+// kindName returns the name of a kind in the table.
+func kindName(k restore.Kind) string {
+	switch k {
+	case restore.Repeated:
+		return "repeat"
+	case restore.White:
+		return "black"
+	}
+	return string(k)
+}
 
 // catalogue draws damage of each sort into the clips, progressive and woven, and prints how much of it is found,
 // and what is found in sound clips.
 func (s *study) catalogue(ctx context.Context, clips []string) error {
 	for _, woven := range []bool{false, true} {
-		t := newTally()
+		t := newTally(s.sorts())
 		for i, clip := range clips {
 			name, err := s.base(ctx, clip, i, woven, "")
 			if err != nil {
@@ -76,7 +84,7 @@ func (s *study) catalogue(ctx context.Context, clips []string) error {
 
 func (t *tally) print(s *study, woven bool) {
 	s.printf("\n%s\n\n| kind | drawn | recall | weak / middle / strong | named so | precision |\n|---|---|---|---|---|---|\n", map[bool]string{false: "progressive", true: "fields"}[woven])
-	for _, sort := range sorts {
+	for _, sort := range s.sorts() {
 		c := t.scores[sort.name]
 		drawn, found, by := 0, 0, ""
 		for k := range strengths {
@@ -131,6 +139,7 @@ type damageDrawn struct {
 func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, seed uint64) error {
 	random := rand.New(rand.NewPCG(s.Seed, seed))
 	truth := map[int64]damageDrawn{}
+	sorts := s.sorts()
 	order := random.Perm(len(sorts) * strengths)
 	spoilt := filepath.Join(s.work, "spoilt.mkv")
 	length, err := s.rewrite(ctx, name, spoilt, func(n, count int, f, last *frame.Frame) {
@@ -164,11 +173,7 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 	}
 	met := map[int64]string{}
 	for _, f := range found {
-		kind := kindNames[f.Kind]
-		if kind == "" {
-			kind = string(f.Kind)
-		}
-		right := false
+		kind, right := kindName(f.Kind), false
 		for n := f.First.Number; n <= f.Last.Number; n++ {
 			if _, is := truth[n]; is {
 				right = true
@@ -269,11 +274,7 @@ func (s *study) rewrite(ctx context.Context, from, to string, change func(n, cou
 
 func (s *study) detect(ctx context.Context, t *tally, name string, length float64) ([]restore.Finding, error) {
 	begin := time.Now()
-	find, err := restore.ParseKinds("whole,parts")
-	if err != nil {
-		return nil, err
-	}
-	report, err := restore.Run(ctx, restore.Options{Detect: true, Find: find, DryRun: true, Convert: pipeline.Options{Input: pipeline.Input{File: name}, Compute: pipeline.Compute{Backend: pipeline.CPU}}})
+	report, err := restore.Run(ctx, restore.Options{Detect: true, Find: s.find, DryRun: true, Convert: pipeline.Options{Input: pipeline.Input{File: name}, Compute: pipeline.Compute{Backend: pipeline.CPU}}})
 	if err != nil {
 		return nil, err
 	}

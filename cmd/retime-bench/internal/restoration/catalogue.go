@@ -171,6 +171,14 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 	if err != nil {
 		return err
 	}
+	t.count(truth, found, func(format string, args ...any) {
+		s.note("%s: "+format, append([]any{filepath.Base(name)}, args...)...)
+	})
+	return nil
+}
+
+// count counts what was drawn into the frames of a clip and what was found there, and notes what was missed or found by mistake.
+func (t *tally) count(truth map[int64]damageDrawn, found []restore.Finding, note func(format string, args ...any)) {
 	met := map[int64]string{}
 	for _, f := range found {
 		kind, right := kindName(f.Kind), false
@@ -189,14 +197,14 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 			}
 		}
 		if !right {
-			s.note("%s: found by mistake: %v", filepath.Base(name), f)
+			note("found by mistake: %v", f)
 		}
 	}
 	for n, d := range truth {
 		c := t.scores[d.sort.name]
 		c.drawn[d.strength]++
 		if met[n] == "" {
-			s.note("%s: missed: %d %s %d", filepath.Base(name), n, d.sort.name, d.strength)
+			note("missed: %d %s %d", n, d.sort.name, d.strength)
 			continue
 		}
 		c.found[d.strength]++
@@ -204,7 +212,6 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 			c.named++
 		}
 	}
-	return nil
 }
 
 // drawSeen draws damage into a picture, a repeat from the one before, and reports whether it has. It does not if damage to the whole would

@@ -158,8 +158,10 @@ const (
 	suspect    = 1.0 / 3
 	faint      = 2.0 / 3
 	plainTimes = 3
-	// mostPassing is up to how much of a field may have passed, if the next field of the other lines shows it.
+	// mostPassing is up to how much of a field may have passed, if the next field of the other lines shows it, and mostLeft up to how
+	// much of that the next field need not show, if that is little.
 	mostPassing = 0.3
+	mostLeft    = 0.75
 )
 
 // spoils records the frames between the window's first and its n-th as spoilt, if they are, and
@@ -192,9 +194,11 @@ func (d *detector) spoils(n int, step *distance) bool {
 			return false
 		}
 		if kind == Garbled && s < mostPassing && d.besideSound(i+1, n) {
-			if s, _ = secondLook(before, f.signature, after, s, limit, d.rows, f.beside); s < limit {
+			left, _ := secondLook(before, f.signature, after, s, limit, d.rows, f.beside)
+			if left < limit || left < 2*limit && left <= mostLeft*s {
 				return false
 			}
+			s = left
 		}
 		scores, kinds = append(scores, s), append(kinds, kind)
 	}
@@ -399,6 +403,7 @@ func (d *detector) jumped(stamps []int64) []Finding {
 	if d.jumps == nil {
 		return nil
 	}
+	d.jumps.dropFaint()
 	var found []Finding
 	runs := make([][2]int, len(d.jumps.found))
 	for i, j := range d.jumps.found {

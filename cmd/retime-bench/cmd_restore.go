@@ -20,6 +20,7 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 	f.StringVar((*string)(&o.Preset), "preset", "", "preset of the restoration (default best)")
 	f.BoolVar(&o.Fields, "fields", false, "weave the clips' pictures to fields, and print how well lost fields are made")
 	f.BoolVar(&o.Kinds, "kinds", false, "draw damage of each kind, and print how much of it is found, and what in sound clips")
+	f.StringVar(&o.Find, "find", "whole,parts", "`KINDS` that --kinds draws and looks for, as restore --find")
 	f.IntVar(&o.Rounds, "rounds", 3, "how many `TIMES` --kinds draws damage into each clip")
 	f.IntVar(&o.Width, "width", 720, "`PIXELS` that clips are at most wide for --kinds")
 	f.BoolVar(&o.Verbose, "verbose", false, "print each damaged frame as well")

@@ -20,7 +20,7 @@ type detector struct {
 	size    image.Point // of a picture
 	history
 	verdict map[int]Finding // by frame number
-	jumps   *jumps
+	jumps   *jumps          // nil if they are not looked for
 	// signatures of the first frames and of the last ones
 	head, tail []*signature
 	limits     limits
@@ -43,6 +43,10 @@ type numbered struct {
 	number int
 	*signature
 	step *distance // from the frame before; nil for the first frame
+	// beside is the field of the other lines next to this one that is of another frame: of the one before or, if so, after; nil for
+	// frames.
+	beside *signature
+	after  bool
 }
 
 func newDetector(o *Options) (*detector, error) {
@@ -50,21 +54,29 @@ func newDetector(o *Options) (*detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := newJumps(frame.Workers{N: o.Convert.Compute.Threads})
-	if err != nil {
-		return nil, err
+	d := &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Compute.Threads}, verdict: map[int]Finding{}, limits: l, rows: cellsY}
+	if wants(o.Find, Jump) {
+		if d.jumps, err = newJumps(d.workers); err != nil {
+			return nil, err
+		}
 	}
-	d := &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Compute.Threads}, verdict: map[int]Finding{}, jumps: j, limits: l, rows: cellsY}
 	if wantsParts(o.Find) {
 		d.parts = parts.New(l.parts, d.workers)
 	}
 	return d, nil
 }
 
-func (d *detector) close() { d.jumps.close() }
+func (d *detector) close() {
+	if d.jumps != nil {
+		d.jumps.close()
+	}
+}
 
 // add takes the next frame.
-func (d *detector) add(f *frame.Frame) error { return d.see(f, d.luma(f)) }
+func (d *detector) add(f *frame.Frame) error {
+	luma := d.luma(f)
+	return d.see(f, numbered{signature: newSignature(f, luma)}, luma)
+}
 
 // luma returns the luma of a picture.
 func (d *detector) luma(f *frame.Frame) frame.Image[uint8] {
@@ -74,18 +86,17 @@ func (d *detector) luma(f *frame.Frame) frame.Image[uint8] {
 	return warp.Luma(f)
 }
 
-// see takes the next picture, and what was shown since the one before, as parts.Detector.Add does.
-func (d *detector) see(f *frame.Frame, now frame.Image[uint8], between ...frame.Image[uint8]) error {
+// see takes the next picture, which is measured, and what was shown since the one before, as parts.Detector.Add does.
+func (d *detector) see(f *frame.Frame, next numbered, now frame.Image[uint8], between ...frame.Image[uint8]) error {
 	if f.Damaged {
 		d.verdict[len(d.means)] = Finding{Kind: DecodeError, Score: 1}
 	}
-	l := newSignature(f, now)
-	var step *distance
-	if len(d.tail) > 0 {
-		step = distances(l.small, d.tail[len(d.tail)-1].small)
+	l := next.signature
+	if next.number = len(d.means); len(d.tail) > 0 {
+		next.step = distances(l.small, d.tail[len(d.tail)-1].small)
 	}
-	d.measure(l, step)
-	d.window = append(d.window, numbered{len(d.means), l, step})
+	d.measure(l, next.step)
+	d.window = append(d.window, next)
 	d.flat = append(d.flat, l.flat())
 	mean, _ := moments(&l.value[level])
 	d.shares, d.means = append(d.shares, 0), append(d.means, mean)
@@ -102,6 +113,9 @@ func (d *detector) see(f *frame.Frame, now frame.Image[uint8], between ...frame.
 	if d.parts != nil {
 		d.parts.Add(now, between...)
 	}
+	if d.jumps == nil {
+		return nil
+	}
 	return d.jumps.add(l.small)
 }
 
@@ -112,7 +126,7 @@ func (d *detector) measure(l *signature, step *distance) {
 		last := d.tail[len(d.tail)-1]
 		motion, noise = step.motion(l.spread())
 		moves = step.withoutLight(l, last).above(noise)
-		if motion < stopped && noise > noisy {
+		if motion < stoppedNoisy && noise > noisy {
 			fresh = l.fresh(last)
 		}
 	}
@@ -144,6 +158,10 @@ const (
 	suspect    = 1.0 / 3
 	faint      = 2.0 / 3
 	plainTimes = 3
+	// mostPassing is up to how much of a field may have passed, if the next field of the other lines shows it, and mostLeft up to how
+	// much of that the next field need not show, if that is little.
+	mostPassing = 0.3
+	mostLeft    = 0.75
 )
 
 // spoils records the frames between the window's first and its n-th as spoilt, if they are, and
@@ -175,6 +193,13 @@ func (d *detector) spoils(n int, step *distance) bool {
 		if s, kind = secondLook(before, f.signature, after, s, limit, d.rows); s < limit {
 			return false
 		}
+		if kind == Garbled && s < mostPassing && d.besideSound(i+1, n) {
+			left, _ := secondLook(before, f.signature, after, s, limit, d.rows, f.beside)
+			if left < limit || left < 2*limit && left <= mostLeft*s {
+				return false
+			}
+			s = left
+		}
 		scores, kinds = append(scores, s), append(kinds, kind)
 	}
 	for i, s := range scores {
@@ -184,6 +209,13 @@ func (d *detector) spoils(n int, step *distance) bool {
 		}
 	}
 	return true
+}
+
+// besideSound reports whether the window's k-th has a field beside it of a frame that is sound if those between the window's first and
+// its n-th are spoilt.
+func (d *detector) besideSound(k, n int) bool {
+	f := d.window[k]
+	return f.beside != nil && (f.after && k == n-1 || !f.after && k == 1 && d.window[0].number == f.number-1)
 }
 
 // finish returns all findings in order: runs of frames with the same damage, gaps
@@ -368,6 +400,10 @@ func (d *detector) spoiltNear(n, reach int) bool {
 // jumped returns the jumps in motion that nothing else explains: neither damage nor timestamps, nor
 // a cadence, because some conversions drop every n-th frame.
 func (d *detector) jumped(stamps []int64) []Finding {
+	if d.jumps == nil {
+		return nil
+	}
+	d.jumps.dropFaint()
 	var found []Finding
 	runs := make([][2]int, len(d.jumps.found))
 	for i, j := range d.jumps.found {

@@ -304,6 +304,39 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// Faint damage is one that plainly changes its frame and the next one, more than those around it change.
+func TestDropFaint(t *testing.T) {
+	for _, c := range []struct {
+		score              float64
+		motion, next, rest float32
+		want               bool
+	}{
+		{0.05, 4, 4, 0, true},
+		{0.05, 40, 40, 10, true},
+		{0.05, 20, 20, 10, false},
+		{0.05, 40, 10, 10, false}, // a change that stays
+		{0.05, 10, 40, 10, false},
+		{0.07, 20, 20, 10, true}, // not faint
+	} {
+		d := &detector{limits: sensitivities[Normal], verdict: map[int]Finding{20: {Kind: Garbled, Score: c.score}}}
+		for n := range 48 {
+			motion := c.rest
+			switch n {
+			case 20:
+				motion = c.motion
+			case 21:
+				motion = c.next
+			}
+			d.motion, d.means, d.shares = append(d.motion, motion), append(d.means, 100), append(d.shares, 0)
+		}
+		d.shares[20] = c.score
+		d.dropUsual()
+		if _, got := d.verdict[20]; got != c.want {
+			t.Errorf("score %v, changes of %v and %v among %v: kept %v", c.score, c.motion, c.next, c.rest, got)
+		}
+	}
+}
+
 func TestGaps(t *testing.T) {
 	for _, c := range []struct {
 		stamps []int64

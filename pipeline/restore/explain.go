@@ -24,8 +24,8 @@ const (
 
 // secondLook looks at all cells of f, unless f is blank. It returns the share of those that are not found in the
 // neighbours, or share if f is blank; and Flash if most of these are only lit differently, or else what f.kind says. If a
-// quarter of the cells suggests less than half of limit, it looks no further.
-func secondLook(a, f, b *signature, share, limit float64, rows int) (float64, Kind) {
+// quarter of the cells suggests less than half of limit, it looks no further. What is found in a field beside f has passed.
+func secondLook(a, f, b *signature, share, limit float64, rows int, beside ...*signature) (float64, Kind) {
 	k := f.kind(a)
 	if k != Garbled && k != Flash {
 		return share, k
@@ -34,12 +34,13 @@ func secondLook(a, f, b *signature, share, limit float64, rows int) (float64, Ki
 	var broken, lit, missing int
 	var at [cellsY][cellsX]shiftBy
 	var lost [cellsY][cellsX]bool
+	in := append([]*signature{a, b}, beside...)
 	reach := f.small.Width / foundWithin
 	for pass := range passes {
 		var last shiftBy
 		for y := range rows {
 			for x := (pass + 2*y) % passes; x < cellsX; x += passes {
-				found, v := f.foundNearby(a, b, x, y, reach, shiftBy{}, last, at[y][max(x-1, 0)], at[max(y-1, 0)][x])
+				found, v := f.foundNearby(in, x, y, reach, shiftBy{}, last, at[y][max(x-1, 0)], at[max(y-1, 0)][x])
 				if at[y][x], lost[y][x] = v, !found; found {
 					last = v
 				} else {
@@ -71,36 +72,36 @@ func secondLook(a, f, b *signature, share, limit float64, rows int) (float64, Ki
 
 type shiftBy struct{ x, y int }
 
-// foundNearby reports whether the pixels of a cell are in a or b, at most reach pixels away, and where it found them, or what
-// is nearest to them. It tries the guesses first.
-func (l *signature) foundNearby(a, b *signature, cx, cy, reach int, guesses ...shiftBy) (bool, shiftBy) {
+// foundNearby reports whether the pixels of a cell are in one of the pictures, of which the first two are its neighbours, at most
+// reach pixels away, and where it found them, or what is nearest to them. It tries the guesses first.
+func (l *signature) foundNearby(in []*signature, cx, cy, reach int, guesses ...shiftBy) (bool, shiftBy) {
 	r := l.box(cx, cy)
 	n := r.Dx() * r.Dy()
 	limit := foundLeast * n
-	best, in, at := 256*n, a, shiftBy{}
-	for _, m := range []*signature{a, b} {
+	best, nearest, at := 256*n, in[0], shiftBy{}
+	for _, m := range in {
 		for _, v := range guesses {
 			if l.beyond(cx, cy, v) {
 				continue
 			}
 			if s := l.sum(m, r, v, best); s < best {
-				best, in, at = s, m, v
+				best, nearest, at = s, m, v
 			}
 		}
 	}
-	for _, m := range []*signature{a, b} {
+	for _, m := range in {
 		if best > limit {
 			if s, v := l.search(m, cx, cy, reach, limit, best); s < best {
-				best, in, at = s, m, v
+				best, nearest, at = s, m, v
 			}
 		}
 	}
 	if best <= limit {
 		return true, at
 	}
-	apart, _ := a.search(b, cx, cy, reach, limit, 256*n)
+	apart, _ := in[0].search(in[1], cx, cy, reach, limit, 256*n)
 	limit = max(limit, foundApart*apart, l.detail(cx, cy)/2)
-	return best <= limit || l.between(in, cx, cy, at, limit), at
+	return best <= limit || l.between(nearest, cx, cy, at, limit), at
 }
 
 // detail returns the sum of the differences between the rows of a cell, half of which half a row's shift may cost.

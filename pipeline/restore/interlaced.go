@@ -157,6 +157,7 @@ type fieldDetector struct {
 	top, bottom *detector
 	fields      *interlaced          // has seen the frame that comes next
 	last        []frame.Image[uint8] // the luma of the field shown last, if any
+	lastSeen    *signature           // of that field
 }
 
 func newFieldDetector(o *Options, fields *interlaced) (*fieldDetector, error) {
@@ -186,10 +187,17 @@ func (d *fieldDetector) add(f *frame.Frame) error {
 	}
 	a, b := fields.View(f, sets[0]), fields.View(f, sets[1])
 	lumaA, lumaB := first.luma(a), second.luma(b)
+	measured := make(chan *signature, 1)
+	go func() { measured <- newSignature(b, lumaB) }()
+	nextA := numbered{signature: newSignature(a, lumaA), beside: d.lastSeen}
+	nextB := numbered{signature: <-measured}
+	if n := len(second.window); n > 0 {
+		second.window[n-1].beside, second.window[n-1].after = nextA.signature, true
+	}
 	between, done := d.last, make(chan error, 1)
-	d.last = []frame.Image[uint8]{lumaB}
-	go func() { done <- second.see(b, lumaB, lumaA) }()
-	return errors.Join(first.see(a, lumaA, between...), <-done)
+	d.last, d.lastSeen = []frame.Image[uint8]{lumaB}, nextB.signature
+	go func() { done <- second.see(b, nextB, lumaB, lumaA) }()
+	return errors.Join(first.see(a, nextA, lumaA, between...), <-done)
 }
 
 // finish returns the findings of both detectors: damage to a frame if both have found it, else to a field,

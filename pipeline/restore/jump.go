@@ -40,6 +40,7 @@ type jump struct {
 	number  int
 	missing int
 	score   float64 // share of the cells that jump
+	faint   bool    // fewer of them jump than tell in any motion
 }
 
 func newJumps(workers frame.Workers) (*jumps, error) {
@@ -112,7 +113,13 @@ const (
 	jumpOuter  = 0.8
 	jumpShare  = 0.55 // of the steady cells jump, at least,
 	jumpFew    = 0.4  // and this over the root of their number
+	// In even motion, these are enough.
+	faintLeast = 1.5
+	faintShare = 0.4
 )
+
+// Motion around a jump is even if it is steady in half of the frames, and in half of these its multiple is off 1 by at most evenOff.
+const evenOff = 0.1
 
 // A jump stands out if motion is steady in at least a fifth of the frames around, and no multiple in nine tenths of these: a
 // shaking hand makes jumps of its own. Frames near other jumps are not asked.
@@ -141,6 +148,27 @@ func (j *jumps) standsOut(n int) bool {
 	return jumpTells*steady >= asked && jumpOdd*odd <= steady
 }
 
+// dropFaint forgets the faint jumps amid motion that is not even.
+func (j *jumps) dropFaint() {
+	j.found = slices.DeleteFunc(j.found, func(f jump) bool { return f.faint && !j.even(f.number) })
+}
+
+// even reports whether motion around frame n is.
+func (j *jumps) even(n int) bool {
+	asked := 0
+	var off []float64
+	for k := max(n-jumpAround, 0); k <= min(n+jumpAround, len(j.medians)-1); k++ {
+		if abs(k-n) < jumpWindow-1 {
+			continue
+		}
+		if asked++; j.medians[k] != 0 {
+			off = append(off, math.Abs(float64(j.medians[k])-1))
+		}
+	}
+	slices.Sort(off)
+	return len(off) > 0 && 2*len(off) >= asked && off[len(off)/2] <= evenOff
+}
+
 // judge records a jump in the window's middle.
 func (j *jumps) judge() {
 	w := j.window
@@ -161,7 +189,7 @@ func (j *jumps) judge() {
 	median := all[len(all)/2].along
 	j.medians[number] = float32(median)
 	steps := math.Round(median)
-	if median < jumpLeast || steps > jumpLost+1 {
+	if median < faintLeast || steps > jumpLost+1 {
 		return
 	}
 	jumping := 0
@@ -171,8 +199,9 @@ func (j *jumps) judge() {
 		}
 	}
 	count := float64(len(all))
-	if share := float64(jumping) / count; share >= jumpShare+jumpFew/math.Sqrt(count) {
-		j.found = append(j.found, jump{number, int(steps) - 1, share})
+	if share := float64(jumping) / count; share >= faintShare {
+		faint := median < jumpLeast || share < jumpShare+jumpFew/math.Sqrt(count)
+		j.found = append(j.found, jump{number, int(steps) - 1, share, faint})
 	}
 }
 

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -54,12 +55,62 @@ func TestJudgeJump(t *testing.T) {
 			j.window = append(j.window, v)
 		}
 		j.judge()
+		j.dropFaint()
 		got := 0
 		if len(j.found) > 0 {
 			got = j.found[0].missing
 		}
 		if got != c.want {
 			t.Errorf("%s: %d frames are missing, want %d", name, got, c.want)
+		}
+	}
+}
+
+// A faint jump tells where motion around it is even; others may be near.
+func TestFaintJumps(t *testing.T) {
+	for name, c := range map[string]struct {
+		at    func(k int) float32
+		faint bool
+		want  bool
+	}{
+		"even":                     {func(k int) float32 { return 1 + 0.05*float32(k%3) }, true, true},
+		"even, with jumps":         {func(k int) float32 { return []float32{1, 1, 1, 1, 1, 1, 1, 0, 0, 2, 0, 0}[k%12] }, true, true},
+		"uneven":                   {func(k int) float32 { return 1 + 0.3*float32(k%3) }, true, false},
+		"uneven, but not faint":    {func(k int) float32 { return 1 + 0.3*float32(k%3) }, false, true},
+		"even, but seldom at all":  {func(k int) float32 { return float32(1 - min(k%4, 1)) }, true, false},
+		"nothing that can be told": {func(int) float32 { return 0 }, true, false},
+	} {
+		j := &jumps{found: []jump{{number: 33, missing: 1, score: 0.5, faint: c.faint}}}
+		for k := range 60 {
+			j.medians = append(j.medians, c.at(k))
+		}
+		if j.dropFaint(); len(j.found) == 1 != c.want {
+			t.Errorf("%s: kept %v", name, len(j.found) == 1)
+		}
+	}
+}
+
+// A third of the steady cells is enough for a faint jump.
+func TestJudgeFaintJump(t *testing.T) {
+	for jumping, want := range map[int][]jump{ // of 144 cells
+		30:  nil,
+		60:  {{number: 3, missing: 1, score: 60. / 144, faint: true}},
+		100: {{number: 3, missing: 1, score: 100. / 144}},
+	} {
+		j := &jumps{count: jumpWindow + 1, medians: make([]float32, jumpWindow+1)}
+		for k := range jumpWindow {
+			var v motion
+			for i := range v {
+				if v[i] = [2]float64{2, 0}; k == jumpWindow/2 {
+					if v[i] = [2]float64{3.6, 2}; i < jumping { // the others turn aside
+						v[i] = [2]float64{4, 0}
+					}
+				}
+			}
+			j.window = append(j.window, v)
+		}
+		if j.judge(); !slices.Equal(j.found, want) {
+			t.Errorf("%d cells jump: %v, want %v", jumping, j.found, want)
 		}
 	}
 }

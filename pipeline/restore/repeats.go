@@ -15,6 +15,8 @@ const (
 	moving       = 3    // grey levels, at least
 	mostMoving   = 12   // cells
 	stopped      = 3    // grey levels, at most
+	stoppedNoisy = 6    // grey levels, at most, if the picture before has all its detail in this one, under noise
+	copied       = 0.1  // of the change is detail that is gone, at most, if so
 	noisy        = 0.5  // grey levels, from which there is noise
 	loudest      = 20   // grey levels, up to which there is: water and leaves change more than noise everywhere
 	anew         = 0.25 // of the change is detail that is gone, at least
@@ -127,9 +129,82 @@ func (d *detector) repeats(shares ...float32) {
 			if d.verdict[n].Kind == Repeated || d.motion[n] >= barely*d.usual(d.motion, n) && d.flicker(n) >= unsteady {
 				continue
 			}
-			d.verdict[n] = Finding{Kind: Repeated, Score: 1 - float64(d.motion[n]/d.usual(d.motion, n))}
+			d.verdict[n] = d.repeated(n)
 		}
 	}
+	d.offCadence()
+}
+
+func (d *detector) repeated(n int) Finding {
+	return Finding{Kind: Repeated, Score: 1 - float64(d.motion[n]/d.usual(d.motion, n))}
+}
+
+// A cadence holds frames at the same places in each of its periods, of periodFrom to periodTo frames. One that is held at another place
+// is damage if as many as periods on either side agree, of which periodsSeen can be told.
+const (
+	periodFrom  = 2
+	periodTo    = 5
+	periods     = 3
+	periodsSeen = 2 // on either side
+)
+
+// offCadence records repeats that a cadence does not explain.
+func (d *detector) offCadence() {
+	pace := make([]pace, len(d.motion))
+	for n := 1; n < len(pace); n++ {
+		switch {
+		case d.spoiltAt(n) || d.spoiltAt(n-1):
+		case d.isStill(n, nearlyStill):
+			pace[n] = isHeld
+		case d.motion[n] >= moving:
+			pace[n] = isMoving
+		}
+	}
+	for n := range pace {
+		for p := periodFrom; p <= periodTo; p++ {
+			if breaksCadence(pace, n, p) {
+				d.verdict[n] = d.repeated(n)
+				break
+			}
+		}
+	}
+}
+
+// pace is what a frame shows: it is held, it moves, or neither is sure.
+type pace uint8
+
+const (
+	unsure pace = iota
+	isHeld
+	isMoving
+)
+
+// breaksCadence reports whether frame n is held, and the next one moves, in a cadence of a period in which frames at the place of n move.
+func breaksCadence(of []pace, n, period int) bool {
+	if n+1 >= len(of) || of[n] != isHeld || of[n+1] != isMoving {
+		return false
+	}
+	holds := false
+	for place := range period {
+		var seen [2]int // before and after
+		usual := unsure
+		for k := -periods; k <= periods; k++ {
+			at := n + k*period + place
+			if k == 0 || at < 0 || at >= len(of) || of[at] == unsure {
+				continue
+			}
+			if usual != unsure && of[at] != usual || place == 0 && of[at] == isHeld {
+				return false
+			}
+			usual = of[at]
+			seen[max(k, 0)/max(k, 1)]++
+		}
+		if min(seen[0], seen[1]) < periodsSeen {
+			return false
+		}
+		holds = holds || usual == isHeld
+	}
+	return holds
 }
 
 // held reports whether more than a third of the frames around n hardly change, few in a row. Of an animation on threes, many of these
@@ -164,8 +239,11 @@ func (d *detector) couldRepeat(n int) bool {
 // isStill reports whether frame n changes by less than share of the usual change. A flat picture does not count as still, unless
 // the two before it are flat, too.
 func (d *detector) isStill(n int, share float32) bool {
-	usual := d.usual(d.motion, n)
-	return (!d.flat[n] || n > 1 && d.flat[n-1] && d.flat[n-2]) && !d.spoiltAt(n) && !d.spoiltAt(n-1) && min(usual, d.usual(d.moves, n)) >= moving && d.motion[n] < min(share*usual, stopped)
+	usual, most := d.usual(d.motion, n), float32(stopped)
+	if d.noise[n] > noisy && d.fresh[n] < copied { // noise may be clipped where all is dark or bright, so less is alike everywhere
+		most = stoppedNoisy
+	}
+	return (!d.flat[n] || n > 1 && d.flat[n-1] && d.flat[n-2]) && !d.spoiltAt(n) && !d.spoiltAt(n-1) && min(usual, d.usual(d.moves, n)) >= moving && d.motion[n] < min(share*usual, most)
 }
 
 // skipsMotion reports whether the still frames from n up to end lack motion that their neighbours

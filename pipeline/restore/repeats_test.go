@@ -95,6 +95,29 @@ func TestFlatRepeats(t *testing.T) {
 	}
 }
 
+// What is left of a repeat's own noise is more where noise is clipped elsewhere, and no motion if the picture before has all its detail in it.
+func TestNoisyRepeats(t *testing.T) {
+	for name, c := range map[string]struct {
+		fresh float32
+		want  bool
+	}{"a copy under noise": {0.02, true}, "slow motion, shot anew": {0.5, false}} {
+		d := &detector{limit: 6, verdict: map[int]Finding{}}
+		for n := range 60 {
+			motion, noise, fresh := float32(40), float32(1), float32(0)
+			if n == 30 {
+				motion, noise, fresh = 5, 2, c.fresh
+			}
+			d.motion, d.moves = append(d.motion, motion), append(d.moves, motion)
+			d.noise, d.fresh = append(d.noise, noise), append(d.fresh, fresh)
+			d.flat, d.means = append(d.flat, false), append(d.means, 100)
+		}
+		d.repeats(barely, still, nearlyStill)
+		if got := d.verdict[30].Kind == Repeated; got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // A silent film of fewer frames a second repeats some at uneven distances.
 func TestOnGrid(t *testing.T) {
 	silent := func(step float64, but ...int) (runs [][2]int) {
@@ -143,6 +166,44 @@ func TestOnGrid(t *testing.T) {
 		}
 		if 20*on > all {
 			t.Errorf("%d of %d repeats at random, one in %.0f, are on a grid", on, all, mean)
+		}
+	}
+}
+
+// A repeat in animation on twos or in a film whose every third frame is held is damage where it is at none of the places of holds.
+func TestBreaksCadence(t *testing.T) {
+	clip := func(pattern string) (all []pace) {
+		for _, c := range pattern {
+			all = append(all, map[rune]pace{'h': isHeld, 'm': isMoving, '?': unsure}[c])
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		pattern string
+		want    int // -1 for none
+	}{
+		"twos":                     {"mhmhmhmhmhmhmhmhmhmh", -1},
+		"damage to twos":           {"mhmhmhmhhmmhmhmhmhmh", 8},
+		"damage beside damage":     {"mh??mhmhhmmhmhmhmh??mh", 8},
+		"twos with a drawing more": {"mhmhmhmhhmhmhmhmhmhmh", -1},
+		"every third held":         {"mmhmmhmmhmmhmmhmmhmmhmmh", -1},
+		"damage before a hold":     {"mmhmmhmmhmhmmmhmmhmmhmmh", 10},
+		"damage after a hold":      {"mmhmmhmmhmmhhmhmmhmmhmmh", 12},
+		"at the start":             {"mhhmmhmhmhmhmhmh", -1},
+		"all moves but one":        {"mmmmmmmmmmhmmmmmmmmmmm", -1},
+		"twos, then ones":          {"mhmhmhmhhmmmmmmmmmmm", -1},
+	} {
+		got := -1
+		of := clip(c.pattern)
+		for n := range of {
+			for p := periodFrom; p <= periodTo; p++ {
+				if breaksCadence(of, n, p) {
+					got = n
+				}
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: frame %d, want %d", name, got, c.want)
 		}
 	}
 }

@@ -37,7 +37,7 @@ type alarms struct {
 	seconds float64
 }
 
-func newTally() *tally {
+func newTally(sorts []sort) *tally {
 	t := &tally{scores: map[string]*score{}, clean: map[string]*alarms{}}
 	for _, s := range sorts {
 		t.scores[s.name] = &score{}
@@ -45,14 +45,22 @@ func newTally() *tally {
 	return t
 }
 
-// kindNames are the names of kinds in the table, where they differ.
-var kindNames = map[restore.Kind]string{restore.Repeated: "repeat", restore.White: "black"}
+// kindName returns the name of a kind in the table.
+func kindName(k restore.Kind) string {
+	switch k {
+	case restore.Repeated:
+		return "repeat"
+	case restore.White:
+		return "black"
+	}
+	return string(k)
+}
 
 // catalogue draws damage of each sort into the clips, progressive and woven, and prints how much of it is found,
 // and what is found in sound clips.
 func (s *study) catalogue(ctx context.Context, clips []string) error {
 	for _, woven := range []bool{false, true} {
-		t := newTally()
+		t := newTally(s.sorts())
 		for i, clip := range clips {
 			name, err := s.base(ctx, clip, i, woven, "")
 			if err != nil {
@@ -76,7 +84,7 @@ func (s *study) catalogue(ctx context.Context, clips []string) error {
 
 func (t *tally) print(s *study, woven bool) {
 	s.printf("\n%s\n\n| kind | drawn | recall | weak / middle / strong | named so | precision |\n|---|---|---|---|---|---|\n", map[bool]string{false: "progressive", true: "fields"}[woven])
-	for _, sort := range sorts {
+	for _, sort := range s.sorts() {
 		c := t.scores[sort.name]
 		drawn, found, by := 0, 0, ""
 		for k := range strengths {
@@ -131,6 +139,7 @@ type damageDrawn struct {
 func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, seed uint64) error {
 	random := rand.New(rand.NewPCG(s.Seed, seed))
 	truth := map[int64]damageDrawn{}
+	sorts := s.sorts()
 	order := random.Perm(len(sorts) * strengths)
 	spoilt := filepath.Join(s.work, "spoilt.mkv")
 	length, err := s.rewrite(ctx, name, spoilt, func(n, count int, f, last *frame.Frame) {
@@ -162,13 +171,17 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 	if err != nil {
 		return err
 	}
+	t.count(truth, found, func(format string, args ...any) {
+		s.note("%s: "+format, append([]any{filepath.Base(name)}, args...)...)
+	})
+	return nil
+}
+
+// count counts what was drawn into the frames of a clip and what was found there, and notes what was missed or found by mistake.
+func (t *tally) count(truth map[int64]damageDrawn, found []restore.Finding, note func(format string, args ...any)) {
 	met := map[int64]string{}
 	for _, f := range found {
-		kind := kindNames[f.Kind]
-		if kind == "" {
-			kind = string(f.Kind)
-		}
-		right := false
+		kind, right := kindName(f.Kind), false
 		for n := f.First.Number; n <= f.Last.Number; n++ {
 			if _, is := truth[n]; is {
 				right = true
@@ -184,14 +197,14 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 			}
 		}
 		if !right {
-			s.note("%s: found by mistake: %v", filepath.Base(name), f)
+			note("found by mistake: %v", f)
 		}
 	}
 	for n, d := range truth {
 		c := t.scores[d.sort.name]
 		c.drawn[d.strength]++
 		if met[n] == "" {
-			s.note("%s: missed: %d %s %d", filepath.Base(name), n, d.sort.name, d.strength)
+			note("missed: %d %s %d", n, d.sort.name, d.strength)
 			continue
 		}
 		c.found[d.strength]++
@@ -199,7 +212,6 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 			c.named++
 		}
 	}
-	return nil
 }
 
 // drawSeen draws damage into a picture, a repeat from the one before, and reports whether it has. It does not if damage to the whole would
@@ -269,11 +281,7 @@ func (s *study) rewrite(ctx context.Context, from, to string, change func(n, cou
 
 func (s *study) detect(ctx context.Context, t *tally, name string, length float64) ([]restore.Finding, error) {
 	begin := time.Now()
-	find, err := restore.ParseKinds("whole,parts")
-	if err != nil {
-		return nil, err
-	}
-	report, err := restore.Run(ctx, restore.Options{Detect: true, Find: find, DryRun: true, Convert: pipeline.Options{Input: pipeline.Input{File: name}, Compute: pipeline.Compute{Backend: pipeline.CPU}}})
+	report, err := restore.Run(ctx, restore.Options{Detect: true, Find: s.find, DryRun: true, Convert: pipeline.Options{Input: pipeline.Input{File: name}, Compute: pipeline.Compute{Backend: pipeline.CPU}}})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"retime/frame"
+	"retime/pipeline/restore"
 	"retime/pipeline/restore/swar"
 	"retime/warp"
 )
@@ -22,6 +23,13 @@ type sort struct {
 var sorts = []sort{
 	{"black", true, (*canvas).black}, {"repeat", true, (*canvas).grain}, {"garbled", true, (*canvas).garble}, {"flash", true, (*canvas).flash},
 	{"jitter", false, (*canvas).jitter}, {"dropout", false, (*canvas).dropouts}, {"streak", false, (*canvas).streaks}, {"block", false, (*canvas).blocks}, {"dirt", false, (*canvas).dirt},
+}
+
+// sorts returns those that the study draws.
+func (s *study) sorts() []sort {
+	return slices.DeleteFunc(slices.Clone(sorts), func(d sort) bool {
+		return !slices.ContainsFunc(s.find, func(k restore.Kind) bool { return kindName(k) == d.name })
+	})
 }
 
 // strengths are how strongly damage is drawn: 0 weakly to strengths-1.

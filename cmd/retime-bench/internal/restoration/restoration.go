@@ -27,8 +27,9 @@ type Options struct {
 	Verbose bool // print each frame
 	Fields  bool // measure fields of interlaced frames in place of frames
 	// Kinds draws damage of each kind, progressive and woven, in place of all that, Rounds times into each clip of
-	// at most Width pixels, and counts what is found in sound clips.
+	// at most Width pixels, and counts what is found in sound clips. Find names the kinds to draw and to look for.
 	Kinds         bool
+	Find          string
 	Rounds, Width int
 }
 
@@ -37,6 +38,7 @@ type study struct {
 	Options
 	out  io.Writer
 	work string // a temporary directory
+	find []restore.Kind
 }
 
 func (s *study) printf(format string, args ...any) { fmt.Fprintf(s.out, format, args...) }
@@ -60,12 +62,16 @@ func Run(ctx context.Context, out io.Writer, o Options) error {
 	if len(clips) == 0 {
 		return fault.New(fault.NoInput, "no clip matches %q; name some that last a few seconds each", o.Clips)
 	}
+	find, err := restore.ParseKinds(o.Find)
+	if err != nil {
+		return err
+	}
 	work, err := os.MkdirTemp("", "retime-bench-*")
 	if err != nil {
 		return fault.New(fault.CannotWrite, "%w", err)
 	}
 	defer os.RemoveAll(work)
-	s := &study{o, out, work}
+	s := &study{o, out, work, find}
 	if s.Keep == "" {
 		s.Keep = work
 	}

@@ -29,6 +29,14 @@ var lights = sync.OnceValue(func() *LightTable {
 	return t
 })
 
+// lightOf returns the table for f's samples, or nil if they are taken as they are.
+func lightOf(f *frame.Frame) *LightTable {
+	if !f.Floats {
+		return nil
+	}
+	return lights()
+}
+
 // sample returns the signal from least to most whose light is nearest to v; on a tie the lower one. least is below most.
 func (t *LightTable) sample(v float32, least, most uint16) uint16 {
 	switch {
@@ -69,19 +77,24 @@ func limits[T frame.Sample](m frame.Image[T], x, y int, fx, fy uint8) (least, mo
 	return min(a, b, c, d), max(a, b, c, d)
 }
 
-// addLight adds w times the block at (x, y) to sums. Between samples, it is as bright as the spline through their light, within the
-// limits of the samples next to it, because that spline overshoots far at a hard edge. The sum is of samples, as others are.
+// addLight adds w times the block at (x, y) to sums. The sum is of samples, as others are.
 func addLight[T frame.Sample](sums *[maxBlock]float32, from frame.Image[T], c *coefficients, t *taps, x, y int32, w float32, g geometry) {
 	ix, iy, fx, fy := c.locate(x, y, max(g.width, g.height)-1)
 	for j := range g.height {
 		for i := range g.width {
-			least, most := limits(from, ix+i, iy+j, fx, fy)
-			if least != most {
-				var v float32
-				c.one(c.index(ix+i, iy+j), &t[fx], &t[fy], 1, &v)
-				least = T(c.light.sample(v, uint16(least), uint16(most)))
-			}
-			sums[j*g.width+i] += float32(float32(least) * w)
+			sums[j*g.width+i] += float32(float32(readLight(from, c, t, ix+i, iy+j, fx, fy)) * w)
 		}
 	}
+}
+
+// readLight returns the sample at the fractions fx and fy after (x, y). It is as bright as the spline through the light, within the
+// limits of the samples next to it, because that spline overshoots far at a hard edge.
+func readLight[T frame.Sample](from frame.Image[T], c *coefficients, t *taps, x, y int, fx, fy uint8) T {
+	least, most := limits(from, x, y, fx, fy)
+	if least == most {
+		return least
+	}
+	var v float32
+	c.one(c.index(x, y), &t[fx], &t[fy], 1, &v)
+	return T(c.light.sample(v, uint16(least), uint16(most)))
 }

@@ -118,6 +118,43 @@ func TestReadingsBetweenSamplesKeepLight(t *testing.T) {
 	}
 }
 
+// A drawn thing and the ground around it keep within the limits of the pictures, too.
+func TestDrawnThingsKeepWithinLimits(t *testing.T) {
+	const size = 64
+	d := litDisc{10, 20, 0.2}
+	a, _ := d.draw(size, 28.3, 30)
+	b, _ := d.draw(size, 33.8, 32.6)
+	motion, err := NewSimilarity([][4]float64{{28.8, 30.5, 34.3, 33.1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := frame.New(a.Format, size, size)
+	frame.Copy(made, a)
+	outline := [][2]float64{{15, 17}, {43, 17}, {43, 45}, {15, 45}}
+	if err := FollowDrawn(frame.Workers{}, made, a, b, flow.NewField(size, size), 0, PhaseOne/2, []Drawn{{outline, motion}}); err != nil {
+		t.Fatal(err)
+	}
+	first := frame.Samples[uint16](a.Planes[0])
+	dark, bright := first.Pix[0], first.Row(30)[28]
+	between := 0
+	for i, v := range frame.Samples[uint16](made.Planes[0]).Pix {
+		if v < dark || v > bright {
+			t.Fatalf("sample %d is %d, and the pictures have %d to %d", i, v, dark, bright)
+		}
+		if v != dark && v != bright {
+			between++
+		}
+	}
+	if between < 40 {
+		t.Errorf("%d samples at the edge", between)
+	}
+	_, want := d.draw(size, 31.05, 31.3)
+	area := want - d.ground*size*size
+	if lost := (want - litSum(made)) / area; math.Abs(lost) > 0.005 {
+		t.Errorf("the disc loses %.2f %% of its light", 100*lost)
+	}
+}
+
 // What is read between samples lies within those next to it, at edges and beyond them, too; on a sample, it is the sample.
 func TestLimits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -209,8 +209,8 @@ func (c *source) load(s *Synthesizer) error {
 	for i, p := range c.of.Planes {
 		var err error
 		c.planes[i].kernel, c.planes[i].light = s.params.Kernel, nil
-		if c.of.Floats && s.params.Kernel != ZwartPowell {
-			c.planes[i].light = lights()
+		if s.params.Kernel != ZwartPowell {
+			c.planes[i].light = lightOf(c.of)
 		}
 		if c.of.Format.Bytes() == 1 {
 			err = load(&c.planes[i], s.params.Workers, frame.Samples[uint8](p), s.filter)

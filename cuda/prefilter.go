@@ -257,3 +257,11 @@ func FromSamples[S frame.Sample](s *Stream, p *Prefilter[float32], dst Image[flo
 	}
 	return p.Rows(s, dst, p.half)
 }
+
+// fromLight is FromSamples for the light of samples.
+func fromLight(s *Stream, p *Prefilter[float32], dst Image[float32], src Image[uint16], light *lightTable) error {
+	if err := toLight(s, p.converter, dst, src, light); err != nil {
+		return err
+	}
+	return p.Apply(s, dst, dst)
+}

@@ -12,6 +12,7 @@ import (
 type renderer struct {
 	unsized
 	kernels map[tiling][2]*Kernel // by bytes of a sample
+	light   map[tiling]*Kernel    // that sample in light
 	taps    Buffer[[4]float32]
 }
 
@@ -42,6 +43,12 @@ func (r *renderer) open(s *Stream, p *warp.Params) (err error) {
 	if p.Kernel == warp.ZwartPowell {
 		return nil
 	}
+	r.light = map[tiling]*Kernel{}
+	for level := range warp.MaxLevel + 1 {
+		if r.light[tiling{side: level}], err = s.device.Kernel("render", fmt.Sprintf("render_%d_1x1_light", 1<<level)); err != nil {
+			return err
+		}
+	}
 	taps := warp.Taps(p.Order)
 	return upload(s, &r.taps, taps[:])
 }
@@ -56,6 +63,7 @@ type rendered struct {
 	guesses *guesses
 	bends   Arg // may be 0
 	phase   warp.Phase
+	light   *lightTable
 }
 
 // args appends the arguments that describe a group of planes, which may be empty.
@@ -82,6 +90,10 @@ func (r *renderer) make(s *Stream, f *rendered, groups []group, h []holes) error
 		t.width, t.height = max(0, g.level-other.sx), max(0, g.level-other.sy)
 	}
 	kernels, ok := r.kernels[t]
+	kernel := kernels[f.dst.format.Bytes()-1]
+	if r.light != nil && f.a.owner.Floats {
+		kernel, ok = r.light[t]
+	}
 	if !ok {
 		return fmt.Errorf("planes subsampled by %d and %d bits, with guides of level %d: %w", other.sx, other.sy, g.level, errors.ErrUnsupported)
 	}
@@ -89,7 +101,8 @@ func (r *renderer) make(s *Stream, f *rendered, groups []group, h []holes) error
 	args = f.args(args, other, otherHoles)
 	args = append(f.guesses.args(args), f.bends, Int(g.width), Int(g.height), Int(g.level), r.taps.Arg(), Int(int(f.phase)),
 		Float(float32(f.dst.format.Max())))
+	args = f.light.args(args)
 	grid := Cover(ceilDiv(first.width, 1<<g.level), ceilDiv(first.height, 1<<g.level), rowBlock)
 	const taps = 4 * 4 * flow.One
-	return s.Launch(kernels[f.dst.format.Bytes()-1], grid, rowBlock, taps, args...)
+	return s.Launch(kernel, grid, rowBlock, taps, args...)
 }

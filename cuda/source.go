@@ -54,6 +54,7 @@ func (c *source) free() {
 type loader struct {
 	filter *Prefilter[float32] // for a B-spline
 	quasi  []*Kernel           // for ZwartPowell, by bytes per sample
+	light  lightTable          // empty until a frame is sampled in light
 	margin *Kernel
 }
 
@@ -75,11 +76,18 @@ func (l *loader) free() {
 	if l.filter != nil {
 		l.filter.Free()
 	}
+	l.light.free()
 }
 
 // prefilter queues the kernels that compute the coefficients of c's frame.
 func (l *loader) prefilter(s *Stream, c *source) error {
 	margin := warp.Constants().CoefficientMargin
+	lit := l.filter != nil && c.owner.Floats
+	if lit {
+		if err := l.light.load(s); err != nil {
+			return err
+		}
+	}
 	for i, p := range c.owner.Planes {
 		inner := c.coefficients[i].Part(margin, margin, p.Width, p.Height)
 		var err error
@@ -87,6 +95,8 @@ func (l *loader) prefilter(s *Stream, c *source) error {
 			from := c.planes.images[i]
 			err = s.Launch(l.quasi[c.owner.Format.Bytes()-1], Cover(p.Width, p.Height, wideBlock), wideBlock, 0,
 				inner.Arg(), Int(inner.Stride), from.Arg(), Int(c.planes.stride(i)), Int(p.Width), Int(p.Height))
+		} else if lit {
+			err = fromLight(s, l.filter, inner, samples[uint16](c.planes.images[i]), &l.light)
 		} else if c.owner.Format.Bytes() == 1 {
 			err = FromSamples(s, l.filter, inner, samples[uint8](c.planes.images[i]))
 		} else {

@@ -110,7 +110,7 @@ func (s *Synthesizer) project(l *lane, w *prepared, dst *planes, phase warp.Phas
 	list = append(list, step{"strengths of the blur", columns * lines * (guessBytes + 1 + vectorBytes + weightBytes), func() error {
 		return l.calm.find(l.stream, guides, &l.guesses, bends, phase)
 	}})
-	how := rendered{dst: &l.calm.made, a: w.a, b: w.b, guides: guides, guesses: &l.guesses, bends: bends, phase: phase}
+	how := rendered{dst: &l.calm.made, a: w.a, b: w.b, guides: guides, guesses: &l.guesses, bends: bends, phase: phase, light: &s.loader.light}
 	var inpainting []step
 	for i := 0; i < s.layout.count; i += together {
 		end := min(i+together, s.layout.count)

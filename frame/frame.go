@@ -48,6 +48,8 @@ type Frame struct {
 	// code that makes frames leaves them to the sink.
 	Transfer  Transfer
 	FullRange bool
+	// Floats is set if the samples are 16-bit signals of PQ that stand for floating-point light, as in Light.
+	Floats bool
 	// Damaged is set if the decoder met errors in the picture.
 	Damaged bool
 	// PTS and Duration count units of the time base of the source or sink that the

@@ -101,7 +101,7 @@ func (c *Clip) Make(ctx context.Context, dst *frame.Frame, k int64, source Sourc
 // newFrame returns picture n, without samples.
 func (o *Options) newFrame(n int64) *frame.Frame {
 	f := frame.New(o.Format, o.Width, o.Height)
-	f.Transfer, f.FullRange = o.Light.Transfer, o.Light.FullRange
+	f.Transfer, f.FullRange, f.Floats = o.Light.Transfer, o.Light.FullRange, o.Light.Floats
 	f.PTS, f.Duration = n, 1
 	return f
 }

@@ -83,3 +83,15 @@ var constants = sync.OnceValue(func() Tables {
 // a position, in 1/256 sample. They apply to the coefficients at -1, 0, 1 and 2 from
 // the integer part of the position.
 func Taps(order bspline.Order) [positionOne][4]float32 { return *newTaps(order) }
+
+// LightTable tells the light of samples that are 16-bit signals of PQ, and the signals of light.
+type LightTable struct {
+	Of []float32 // the light of each signal, as a share of frame.PQPeak; it rises with the signal
+	// Below is, by the upper bits of a light (a float32 without its lightShift lower bits), from First on: the last signal with no more
+	// light than the least that has these bits.
+	Below []uint16
+	First int // those of Of[1]
+}
+
+// Light returns the table by which frames of floating-point light are sampled.
+func Light() *LightTable { return lights() }

@@ -91,8 +91,8 @@ func (b *bends) prepare(p *prepared) {
 	}
 	b.how = in.Bending()
 	f := in.Flows[0]
-	b.sides[0].gather(p, f.Forward, f.Backward, p.pairs[0].errorA, in.Before, &b.how, 0)
-	b.sides[1].gather(p, f.Backward, f.Forward, p.pairs[0].errorB, in.After, &b.how, 1)
+	b.sides[0].gather(p, f.Forward, p.pairs[0].errorA, in.Before, &b.how, 0)
+	b.sides[1].gather(p, f.Backward, p.pairs[0].errorB, in.After, &b.how, 1)
 }
 
 // evidence is what the accelerations of a frame are taken from: the flow within the
@@ -106,8 +106,8 @@ type evidence struct {
 }
 
 // gather sums up the accelerations in the cells of frame k. inner is the frame's flow
-// within the interval, back the other frame's, and e the error along inner.
-func (c *changes) gather(p *prepared, inner, back flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
+// within the interval, and e the error along it.
+func (c *changes) gather(p *prepared, inner flow.Field, e frame.Image[uint16], outer *Outer, how *Bending, k int) {
 	size := cellSize >> p.in.Level
 	w, h := (inner.Width+size-1)/size, (inner.Height+size-1)/size
 	c.cells.Resize(w, h)
@@ -119,24 +119,22 @@ func (c *changes) gather(p *prepared, inner, back flow.Field, e frame.Image[uint
 	}
 	p.params.Workers.Rows(inner.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			from.refuse(c.errors.Row(y), e.Row(y), back, y)
+			from.refuse(c.errors.Row(y), e.Row(y), p.beyond[k].misses.Row(y), y)
 		}
 	})
 	p.params.Workers.Rows(h, func(y0, y1 int) { loops.accelerations(c, from, y0, y1) })
 }
 
-// refuse sets out to the errors of row y, or to the largest where back, from the end of the inner
-// flow, misses by too much.
-func (e *evidence) refuse(out, errors []uint16, back flow.Field, y int) {
+// refuse sets out to the errors of row y, or to the largest where the flow back, from the end of the
+// inner flow, misses by too much.
+func (e *evidence) refuse(out, errors []uint16, misses []int32, y int) {
 	inner, outer := e.inner.Row(y), e.outer.Row(y)
 	for x, d := range errors {
 		out[x] = d
-		u := inner[x]
-		miss, ok := missed(back, x, y, u)
-		if !ok || miss <= missLeast {
+		if misses[x] <= missLeast { // or leads out
 			continue
 		}
-		if missWhole*miss*e.innerFactor > missParts*PhaseOne*largest(e.change(u, outer[x])) {
+		if missWhole*int64(misses[x])*e.innerFactor > missParts*PhaseOne*largest(e.change(inner[x], outer[x])) {
 			out[x] = math.MaxUint16
 		}
 	}

@@ -150,3 +150,44 @@ func TestBendIgnoresHidden(t *testing.T) {
 		}
 	}
 }
+
+// A flow back that misses takes the bend away only if it misses by much of the change: what speeds up misses a little, too, as
+// flows are not exact, and less than a pixel tells nothing.
+func TestBendOfMissedFlows(t *testing.T) {
+	const width, height, speed = 128, 96, 4
+	uniform := func(pixels float64) flow.Field {
+		f := flow.NewField(width, height)
+		for i := range f.Pix {
+			f.Pix[i].X = int32(pixels * flow.One)
+		}
+		return f
+	}
+	s, err := NewSynthesizer(Params{Mode: Project, Order: 3, Acceleration: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	flat := frame.NewImage[uint8](width, height)
+	for _, c := range []struct {
+		change, miss float64 // pixels
+		bends        bool
+	}{
+		{8, 0, true}, {8, 5.9, true}, {8, 6.1, false}, {8, 8, false}, {-8, 5.9, true}, {-8, 6.1, false},
+		{1, 0.9, true}, {1, 1.1, false}, {4, 2.9, true}, {4, 3.1, false},
+	} {
+		a, b := frame.New(formats[0], width, height), frame.New(formats[0], width, height)
+		p, err := s.Prepare(Interval{
+			A: a, B: b, GuideA: flat, GuideB: flat, Flows: []FlowPair{{uniform(speed), uniform(c.miss - speed)}},
+			Before: &Outer{Guide: flat, Flow: uniform(c.change - speed)}, After: &Outer{Guide: flat, Flow: uniform(c.change - c.miss + speed)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bend bend
+		got := bend.at(frame.Workers{}, p.open, PhaseOne/2).Row(height / 2)[width/2]
+		if straight := got.X == 0; straight == c.bends || c.bends && (got.X > 0) == (c.change > 0) {
+			t.Errorf("a change of %v pixels whose flow back misses by %v: bent by %d/256 pixel", c.change, c.miss, got.X)
+		}
+		p.Close()
+	}
+}

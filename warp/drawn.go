@@ -55,12 +55,13 @@ func FollowDrawn(workers frame.Workers, dst, a, b *frame.Frame, f flow.Field, le
 
 // draw draws what was begun in all planes.
 func (d *drawing) draw(dst, a, b *frame.Frame) (err error) {
+	light := lightOf(a)
 	for i := range dst.Planes {
 		sx, sy := dst.Format.Subsampling(i)
 		if dst.Format.Bytes() == 1 {
-			err = drawPlane[uint8](d, dst.Planes[i], [2]frame.Plane{a.Planes[i], b.Planes[i]}, sx, sy, dst.Format.Max())
+			err = drawPlane[uint8](d, dst.Planes[i], [2]frame.Plane{a.Planes[i], b.Planes[i]}, light, sx, sy, dst.Format.Max())
 		} else {
-			err = drawPlane[uint16](d, dst.Planes[i], [2]frame.Plane{a.Planes[i], b.Planes[i]}, sx, sy, dst.Format.Max())
+			err = drawPlane[uint16](d, dst.Planes[i], [2]frame.Plane{a.Planes[i], b.Planes[i]}, light, sx, sy, dst.Format.Max())
 		}
 		if err != nil {
 			return err

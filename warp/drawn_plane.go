@@ -14,14 +14,16 @@ type drawnPlane[T frame.Sample] struct {
 	sx, sy  int
 	size    image.Point
 	sources [2]coefficients
-	origin  image.Point // of the coefficients, in the plane
+	parts   [2]frame.Image[T] // of the planes, from which the coefficients are
+	origin  image.Point       // of the coefficients, in the plane
 }
 
 // drawnMargin is how far the coefficients of a part of a plane must reach beyond it, so that those
 // of the whole plane would be the same but for what float32 cannot tell.
 const drawnMargin = 20
 
-func drawPlane[T frame.Sample](d *drawing, dst frame.Plane, from [2]frame.Plane, sx, sy, limit int) error {
+// drawPlane draws in a plane, whose samples are of light if a table of it is given.
+func drawPlane[T frame.Sample](d *drawing, dst frame.Plane, from [2]frame.Plane, light *LightTable, sx, sy, limit int) error {
 	out := frame.Samples[T](dst)
 	p := &drawnPlane[T]{drawing: d, sx: sx, sy: sy, size: image.Pt(out.Width, out.Height)}
 	window := image.Rect(d.window.Min.X>>sx, d.window.Min.Y>>sy, (d.window.Max.X+1<<sx-1)>>sx, (d.window.Max.Y+1<<sy-1)>>sy)
@@ -33,6 +35,7 @@ func drawPlane[T frame.Sample](d *drawing, dst frame.Plane, from [2]frame.Plane,
 		part := frame.Image[T]{Width: read.Dx(), Height: read.Dy(), Stride: whole.Stride}
 		at := read.Min.Y*whole.Stride + read.Min.X
 		part.Pix = whole.Pix[at : at+(part.Height-1)*part.Stride+part.Width]
+		p.parts[i], p.sources[i].light = part, light
 		if err := load(&p.sources[i], d.workers, part, d.filter); err != nil {
 			return err
 		}
@@ -183,8 +186,11 @@ func position(v float64) int32 {
 // read returns neighbour i at a place, in 1/256 sample of the plane.
 func (p *drawnPlane[T]) read(i int, x, y int32) float32 {
 	c := &p.sources[i]
-	index, fx, fy := c.place(x-int32(p.origin.X)<<positionBits, y-int32(p.origin.Y)<<positionBits, 1)
+	ix, iy, fx, fy := c.locate(x-int32(p.origin.X)<<positionBits, y-int32(p.origin.Y)<<positionBits, 1)
+	if c.light != nil {
+		return float32(readLight(p.parts[i], c, p.taps, ix, iy, fx, fy))
+	}
 	var sum float32
-	c.one(index, &p.taps[fx], &p.taps[fy], 1, &sum)
+	c.one(c.index(ix, iy), &p.taps[fx], &p.taps[fy], 1, &sum)
 	return sum
 }

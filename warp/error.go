@@ -137,5 +137,25 @@ func missed(back flow.Field, x, y int, v flow.Vec) (miss int64, ok bool) {
 	return largest(int64(v.X)+int64(w.X), int64(v.Y)+int64(w.Y)), true
 }
 
+// leadsOut stands for the miss of a vector that leads out of the picture.
+const leadsOut = -1
+
+// measureMisses sets dst to what missed returns for each vector of f.Forward, or to leadsOut.
+func measureMisses(workers frame.Workers, dst *frame.Image[int32], f FlowPair) {
+	dst.Resize(f.Forward.Width, f.Forward.Height)
+	workers.Rows(dst.Height, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			out := dst.Row(y)
+			for x, v := range f.Forward.Row(y) {
+				if miss, ok := missed(f.Backward, x, y, v); ok {
+					out[x] = int32(miss)
+				} else {
+					out[x] = leadsOut
+				}
+			}
+		}
+	})
+}
+
 // largest returns the larger magnitude.
 func largest(x, y int64) int64 { return max(x, -x, y, -y) }

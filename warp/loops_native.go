@@ -167,9 +167,13 @@ func renderNative[T frame.Sample](k *native.Kernels, r *renderer, layers []layer
 		renderRows(r, layers, y0, y1)
 		return
 	}
-	native.Render(k, &native.Scene{
+	scene := native.Scene{
 		Hypotheses: natives(r.hypotheses), Bend: r.bend.Pix, Width: r.gridWidth, Level: layers[0].level,
 		Phase: int32(r.phase), Limit: float32(r.limit), Taps: (*[256][4]float32)(r.taps),
 		Guides: r.calm.guides, Means: r.calm.means, Errors: r.calm.errors,
-	}, planes, y0, y1)
+	}
+	if t := layers[0].ca[0].light; t != nil {
+		scene.Light, scene.Below, scene.First = t.Of, t.Below, t.First
+	}
+	native.Render(k, &scene, planes, y0, y1)
 }

@@ -25,7 +25,9 @@ func TestLoopsRender(t *testing.T) {
 				r := newTrial(t, uint64(i), j%2 == 0)
 				n := 1 + r.IntN(maxHypotheses)
 				checkRender(t, r, n, shape.level, shape.chroma, size[0], size[1], 255, func(l loopTable) renderLoop[uint8] { return l.render8 })
-				checkRender(t, r, n, shape.level, shape.chroma, size[0], size[1], 1023, func(l loopTable) renderLoop[uint16] { return l.render16 })
+				for _, limit := range []int{1023, litLimit} {
+					checkRender(t, r, n, shape.level, shape.chroma, size[0], size[1], limit, func(l loopTable) renderLoop[uint16] { return l.render16 })
+				}
 			})
 		}
 	}
@@ -73,6 +75,9 @@ func checkRender[T frame.Sample](t *testing.T, r *trial, n, level int, chroma [2
 	})
 }
 
+// litLimit is the limit of scenes that are sampled in light.
+const litLimit = 1<<16 - 1
+
 // newScene returns what render needs for three planes of a frame.
 func newScene[T frame.Sample](r *trial, n, level int, chroma [2]int, width, height, limit int) (*renderer, []layer[T]) {
 	grid := func(n int) int { return (n + 1<<level - 1) >> level }
@@ -93,12 +98,16 @@ func newScene[T frame.Sample](r *trial, n, level int, chroma [2]int, width, heig
 		samples := func() frame.Image[T] {
 			return guarded(r, w, h, w+r.IntN(4), func() T { return T(r.below(limit + 1)) })
 		}
+		scale, light := float32(limit), (*LightTable)(nil)
+		if limit == litLimit {
+			scale, light = 0.01, lights()
+		}
 		for range planes {
 			l.dst, l.a, l.b = append(l.dst, samples()), append(l.a, samples()), append(l.b, samples())
 			for _, c := range []*[]*coefficients{&l.ca, &l.cb} {
 				*c = append(*c, &coefficients{randomImage(r, w+2*margin, h+2*margin, func() float32 {
-					return (r.Float32()*1.4 - 0.2) * float32(limit)
-				}), w, h, BSpline})
+					return (r.Float32()*1.4 - 0.2) * scale
+				}), w, h, BSpline, light})
 			}
 		}
 		l.mask = randomImage(r, w, h, func() uint8 { return 0 })

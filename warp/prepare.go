@@ -40,6 +40,7 @@ type pair struct {
 type outward struct {
 	errors, trust frame.Image[uint16] // along the flow
 	onward        flow.Field          // the motion within the interval if it is like the one beyond, away from the neighbour
+	misses        frame.Image[int32]  // of the flow within the interval, from the same frame, as missed returns them, or leadsOut
 }
 
 // Prepare computes everything that does not depend on the phase. The images of in must stay as
@@ -129,15 +130,18 @@ func (p *prepared) prepareBeyond() {
 	for i, outer := range [2]*Outer{in.Before, in.After} {
 		o := &p.beyond[i]
 		warpError(workers, &o.errors, &p.scratch, guides[i], outer.Guide, outer.Flow)
-		if !p.steady {
-			continue
-		}
-		trust(workers, &o.trust, o.errors)
 		f := in.Flows[0]
 		if i == 1 {
 			f.Forward, f.Backward = f.Backward, f.Forward
 		}
-		putBehind(workers, o.trust, f)
+		if p.steady || p.params.Acceleration {
+			measureMisses(workers, &o.misses, f)
+		}
+		if !p.steady {
+			continue
+		}
+		trust(workers, &o.trust, o.errors)
+		putBehind(workers, o.trust, o.misses)
 		negate(workers, &o.onward, outer.Flow)
 	}
 }
@@ -148,12 +152,12 @@ const behindShift = 5
 
 // putBehind lowers the trust in the flow beyond where the flow within the interval, from the same
 // frame, does not lead back, or leads out of the picture.
-func putBehind(workers frame.Workers, trust frame.Image[uint16], f FlowPair) {
+func putBehind(workers frame.Workers, trust frame.Image[uint16], misses frame.Image[int32]) {
 	workers.Rows(trust.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			row := trust.Row(y)
-			for x, v := range f.Forward.Row(y) {
-				if miss, ok := missed(f.Backward, x, y, v); !ok || miss > missLeast {
+			for x, miss := range misses.Row(y) {
+				if miss == leadsOut || miss > missLeast {
 					row[x] = max(row[x]>>behindShift, 1)
 				}
 			}
@@ -204,7 +208,10 @@ func (c *source) load(s *Synthesizer) error {
 	}
 	for i, p := range c.of.Planes {
 		var err error
-		c.planes[i].kernel = s.params.Kernel
+		c.planes[i].kernel, c.planes[i].light = s.params.Kernel, nil
+		if s.params.Kernel != ZwartPowell {
+			c.planes[i].light = lightOf(c.of)
+		}
 		if c.of.Format.Bytes() == 1 {
 			err = load(&c.planes[i], s.params.Workers, frame.Samples[uint8](p), s.filter)
 		} else {

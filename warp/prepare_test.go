@@ -167,7 +167,9 @@ func TestPutBehind(t *testing.T) {
 		trust.Pix[x] = 4096
 	}
 	trust.Pix[5] = 7
-	putBehind(frame.Workers{}, trust, f)
+	var misses frame.Image[int32]
+	measureMisses(frame.Workers{}, &misses, f)
+	putBehind(frame.Workers{}, trust, misses)
 	if want := []uint16{128, 4096, 4096, 4096, 4096, 1, 128, 4096}; !slices.Equal(trust.Pix, want) {
 		t.Errorf("%d, want %d", trust.Pix, want)
 	}

@@ -252,6 +252,10 @@ func accumulate[T frame.Sample](sums *[maxBlock]float32, from frame.Image[T], c 
 			return
 		}
 	}
+	if c.light != nil {
+		addLight(sums, from, c, t, x, y, w, g)
+		return
+	}
 	index, fx, fy := c.place(x, y, max(g.width, g.height)-1)
 	if c.kernel == ZwartPowell {
 		c.zwartPowell(index, fx, fy, w, sums, g)

@@ -41,6 +41,7 @@ type coefficients struct {
 	frame.Image[float32]     // with the margin
 	width, height        int // without the margin
 	kernel               Kernel
+	light                *LightTable // by which they are of light; nil if they are of samples
 }
 
 // load computes the coefficients of p's samples, continued whole-symmetrically.
@@ -52,7 +53,7 @@ func load[T frame.Sample](c *coefficients, workers frame.Workers, p frame.Image[
 	}
 	if c.kernel == ZwartPowell {
 		quasi(workers, inner, p)
-	} else if err := interpolate(workers, inner, p, filter); err != nil {
+	} else if err := interpolate(workers, inner, p, c.light, filter); err != nil {
 		return err
 	}
 	workers.Rows(p.Height, func(y0, y1 int) {
@@ -71,11 +72,18 @@ func load[T frame.Sample](c *coefficients, workers frame.Workers, p frame.Image[
 	return nil
 }
 
-// interpolate sets dst to the coefficients of the spline through the samples of p.
-func interpolate[T frame.Sample](workers frame.Workers, dst frame.Image[float32], p frame.Image[T], filter *bspline.Prefilter[float32]) error {
+// interpolate sets dst to the coefficients of the spline through the samples of p, or through their light unless t is nil.
+func interpolate[T frame.Sample](workers frame.Workers, dst frame.Image[float32], p frame.Image[T], t *LightTable, filter *bspline.Prefilter[float32]) error {
 	workers.Rows(p.Height, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			convert(dst.Row(y), p.Row(y))
+			if t == nil {
+				convert(dst.Row(y), p.Row(y))
+				continue
+			}
+			row := dst.Row(y)
+			for x, v := range p.Row(y) {
+				row[x] = t.Of[v]
+			}
 		}
 	})
 	return filter.Apply(workers, dst)
@@ -105,7 +113,13 @@ func mirror(i, n int) int {
 // y), in 1/256 sample, and the fractions. It leaves room for block further samples to
 // the right and below.
 func (c *coefficients) place(x, y int32, block int) (index int, fx, fy uint8) {
-	ix, iy := int(x>>positionBits), int(y>>positionBits)
+	ix, iy, fx, fy := c.locate(x, y, block)
+	return c.index(ix, iy), fx, fy
+}
+
+// locate returns the integers and the fractions of a position, moved to the margin if it is further out.
+func (c *coefficients) locate(x, y int32, block int) (ix, iy int, fx, fy uint8) {
+	ix, iy = int(x>>positionBits), int(y>>positionBits)
 	fx, fy = uint8(x), uint8(y)
 	if ix < 1-margin {
 		ix, fx = 1-margin, 0
@@ -117,8 +131,11 @@ func (c *coefficients) place(x, y int32, block int) (index int, fx, fy uint8) {
 	} else if last := c.height + margin - 3 - block; iy > last {
 		iy, fy = last, 0
 	}
-	return (iy+margin-1)*c.Stride + ix + margin - 1, fx, fy
+	return ix, iy, fx, fy
 }
+
+// index returns the index of the first of the four by four coefficients of the positions after sample (x, y).
+func (c *coefficients) index(x, y int) int { return (y+margin-1)*c.Stride + x + margin - 1 }
 
 // one adds w times the sample whose coefficients begin at index to *sum.
 func (c *coefficients) one(index int, wx, wy *[4]float32, w float32, sum *float32) {

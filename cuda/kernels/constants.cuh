@@ -56,6 +56,7 @@ const int calm_gain = 4;
 const int calm_one = 256;
 const int calm_still = 255;
 const int coefficient_margin = 8;
+const int light_shift = 12;
 const uint64_t vector_limit = 4294967296ull;
 const uint64_t sample_limit16 = 140737488355328ull;
 

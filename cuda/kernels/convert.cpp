@@ -8,3 +8,4 @@ namespace convert {
 
 KERNEL(convert, to_float_u8)
 KERNEL(convert, to_float_u16)
+KERNEL(convert, to_light)

@@ -36,3 +36,10 @@ extern "C" __global__ void to_float_u8(const uint8_t *src, int src_stride, float
 extern "C" __global__ void to_float_u16(const uint16_t *src, int src_stride, float *dst, int dst_stride, int width, int height) {
 	to_float(src, src_stride, dst, dst_stride, width, height);
 }
+
+// to_light converts samples to light, by the table of package warp. A thread converts a sample.
+extern "C" __global__ void to_light(const uint16_t *src, int src_stride, float *dst, int dst_stride, int width, int height, const float *light) {
+	int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+	if (x >= width || y >= height) return;
+	dst[(size_t)y * dst_stride + x] = light[src[(size_t)y * src_stride + x]];
+}

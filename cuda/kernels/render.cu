@@ -29,6 +29,24 @@ struct Group {
 	__device__ Plane<T> at(int i) const { return i == 0 ? plane[0] : i == 1 ? plane[1] : i == 2 ? plane[2] : plane[3]; }
 };
 
+// Light turns samples that are 16-bit signals of PQ into light and back, by the tables of package warp's lightTable: the light of each
+// signal, and by the upper bits of a light, from first on, the last signal with no more light than the least that has these bits.
+struct Light {
+	const float *of;
+	const uint16_t *below;
+	int first;
+
+	// sample returns the signal from least to most whose light is nearest to v; on a tie the lower one. least is below most.
+	__device__ int sample(float v, int least, int most) const {
+		if (!(v > of[least])) return least;
+		if (v >= of[most]) return most;
+		int low = least, b = (__float_as_int(v) >> light_shift) - first;
+		if (b >= 0) low = max(low, (int)below[b]);
+		while (of[low + 1] <= v) low++;
+		return of[low + 1] - v < v - of[low] ? low + 1 : low;
+	}
+};
+
 // Reading is a position in a neighbour, in 1/256 sample.
 struct Reading {
 	int32_t x, y;
@@ -139,11 +157,33 @@ __device__ Whole sum_up(const List &list, const Origin &o, const View &view, boo
 	return whole;
 }
 
+// add_light adds w times a block of samples to sums, as package warp's addLight does. (x, y) is the place of the first of them,
+// which has the fractions fx and fy, and p points to the first of its coefficients.
+template <int bw, int bh, typename T>
+__device__ void add_light(float *sums, const T *from, const float *p, const Group<T> &group, int x, int y, uint32_t fx, uint32_t fy, const float *wx,
+                          const float *wy, const Light &light, float w) {
+	for (int j = 0; j < bh; j++, p += group.coefficient_stride) {
+		const T *upper = from + (size_t)mirror(y + j, group.height) * group.stride;
+		const T *lower = from + (size_t)mirror(y + j + (fy > 0), group.height) * group.stride;
+		for (int i = 0; i < bw; i++) {
+			int left = mirror(x + i, group.width), right = mirror(x + i + (fx > 0), group.width);
+			int least = min(min(upper[left], upper[right]), min(lower[left], lower[right]));
+			int most = max(max(upper[left], upper[right]), max(lower[left], lower[right]));
+			if (least != most) {
+				float v = 0;
+				add_block<1, 1>(&v, p + i, group.coefficient_stride, wx, wy, 1);
+				least = light.sample(v, least, most);
+			}
+			sums[j * bw + i] += (float)least * w;
+		}
+	}
+}
+
 // accumulate adds w times the block of samples at r, in each of n planes of neighbour b or of a, to
-// the sums. n is at most most. well is set if r is well within.
-template <typename T, int bw, int bh, int most>
+// the sums. n is at most most. well is set if r is well within. If lit is set, samples between those of the neighbour are of light.
+template <typename T, int bw, int bh, int most, bool lit>
 __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n, bool b, const Group<T> &group, bool spline, const float4 *taps, Reading r,
-                           float w, bool well) {
+                           float w, bool well, const Light &light) {
 	if (((r.x | r.y) & (position_one - 1)) == 0) {
 		// On a sample, the spline equals the sample.
 		int ix = r.x >> position_bits, iy = r.y >> position_bits;
@@ -181,6 +221,11 @@ __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n
 #pragma unroll
 	for (int p = 0; p < most; p++) {
 		if (p >= n) break;
+		if (lit) {
+			add_light<bw, bh>(sums[p], b ? planes[p].b : planes[p].a, (b ? planes[p].coefficients_b : planes[p].coefficients_a) + at, group,
+			                  x - (coefficient_margin - 1), y - (coefficient_margin - 1), fx, fy, wx, wy, light, w);
+			continue;
+		}
 		add_block<bw, bh>(sums[p], (b ? planes[p].coefficients_b : planes[p].coefficients_a) + at, group.coefficient_stride, wx, wy, w);
 	}
 }
@@ -188,9 +233,9 @@ __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n
 // render makes a block of bw by bh samples of each of a group's planes, at (x, y), from a pixel's
 // guesses. If all readings are outside their pictures, render sets mask and lists the samples. It
 // returns whether all readings are well within, which well says if it is known.
-template <typename T, int bw, int bh>
+template <typename T, int bw, int bh, bool lit>
 __device__ bool render(const Group<T> &group, const List &list, Vec bend, int level, int x, int y, bool spline, const float4 *taps, int32_t phase,
-                       float limit, bool well) {
+                       float limit, bool well, const Light &light) {
 	View view = {group.width, group.height, group.sx, group.sy, level, phase};
 	Origin o = view.origin(x, y, bend);
 	Whole whole = sum_up(list, o, view, well);
@@ -222,7 +267,7 @@ __device__ bool render(const Group<T> &group, const List &list, Vec bend, int le
 				float w = quotient((float)(b ? s.second : s.first), whole.sum, whole.inverse);
 				if (w == 0) continue;
 				Reading r = b ? readings[1] : readings[0];
-				accumulate<T, bw, bh, together>(sums, planes, group.planes - first, b != 0, group, spline, taps, r, w, whole.well);
+				accumulate<T, bw, bh, together, lit>(sums, planes, group.planes - first, b != 0, group, spline, taps, r, w, whole.well, light);
 			}
 		}
 #pragma unroll
@@ -242,9 +287,9 @@ __device__ bool render(const Group<T> &group, const List &list, Vec bend, int le
 // render_groups makes one or two groups of planes. A pixel of the guides makes side by side samples
 // of the first group and, if it is the first of the pixels that share them, cw by ch samples of the
 // second. The weights of a B-spline are copied, because threads read them at scattered places.
-template <typename T, int side, int cw, int ch>
+template <typename T, int side, int cw, int ch, bool lit>
 __device__ void render_groups(const Guesses &guesses, const Vec *bends, int guide_width, int level, const Group<T> &group, const Group<T> &other,
-                              float4 *own_taps, const float4 *taps, int32_t phase, float limit) {
+                              float4 *own_taps, const float4 *taps, int32_t phase, float limit, const Light &light) {
 	int column = blockIdx.x * threads + threadIdx.x, row = blockIdx.y;
 	bool spline = taps != nullptr, well = false;
 	if (spline)
@@ -254,7 +299,7 @@ __device__ void render_groups(const Guesses &guesses, const Vec *bends, int guid
 	if (column * side < group.width) {
 		uint32_t pixel = row * guide_width + column;
 		if (bends) bend = bends[pixel];
-		well = render<T, side, side>(group, guesses.of(pixel), bend, level, column * side, row * side, spline, own_taps, phase, limit, false);
+		well = render<T, side, side, lit>(group, guesses.of(pixel), bend, level, column * side, row * side, spline, own_taps, phase, limit, false, light);
 	}
 	int across = other.sx > level ? other.sx - level : 0, down = other.sy > level ? other.sy - level : 0;
 	if (other.planes == 0 || row & ((1 << down) - 1)) return;
@@ -262,7 +307,7 @@ __device__ void render_groups(const Guesses &guesses, const Vec *bends, int guid
 	if (pixel >= threads || x * cw >= other.width) return;
 	uint32_t at = row * guide_width + (x << across);
 	if (across && bends) bend = bends[at];
-	render<T, cw, ch>(other, guesses.of(at), bend, level, x * cw, (row >> down) * ch, spline, own_taps, phase, limit, well && across == 0);
+	render<T, cw, ch, lit>(other, guesses.of(at), bend, level, x * cw, (row >> down) * ch, spline, own_taps, phase, limit, well && across == 0, light);
 }
 
 #define GROUP_PARAMETERS(T, g)                                                                                                  \
@@ -284,30 +329,36 @@ __device__ void render_groups(const Guesses &guesses, const Vec *bends, int guid
 // other_planes is above 0, a group of lower resolution. For each group, o, a and b point to the
 // planes' samples in the made frame and in the neighbours, and ca and cb to the neighbours'
 // coefficients. motions, packed and counts are the guesses. taps holds the weights of a B-spline;
-// without it, the coefficients belong to the element of Zwart and Powell. Blocks are 64 by 1
-// threads, with shared memory for taps. Larger blocks of samples take more registers, and too few threads
+// without it, the coefficients belong to the element of Zwart and Powell. The kernels of light sample in light, by the tables of
+// Light. Blocks are 64 by 1 threads, with shared memory for taps. Larger blocks of samples take more registers, and too few threads
 // fit.
-#define RENDER(name, T, side, cw, ch)                                                                                          \
+#define RENDER(name, T, side, cw, ch, lit)                                                                                     \
 	extern "C" __global__ void __launch_bounds__(threads, side == 4 ? 10 : 14) name(                                             \
 		GROUP_PARAMETERS(T, group), GROUP_PARAMETERS(T, other), const Vec *motions, const uint32_t *packed,                     \
 		const uint8_t *counts, const Vec *bends, int guide_width, int guide_height, int level, const float4 *taps,             \
-		int32_t phase, float limit) {                                                                                          \
+		int32_t phase, float limit, const float *light, const uint16_t *below, int first) {                                    \
 		DYNAMIC_SHARED(float4, own_taps);                                                                                      \
 		Guesses guesses = {motions, packed, counts, (uint32_t)(guide_width * guide_height)};                                   \
 		Group<T> group = GROUP_OF(group), other = GROUP_OF(other);                                                             \
-		render_groups<T, side, cw, ch>(guesses, bends, guide_width, level, group, other, own_taps, taps, phase, limit);        \
+		Light table = {light, below, first};                                                                                   \
+		render_groups<T, side, cw, ch, lit>(guesses, bends, guide_width, level, group, other, own_taps, taps, phase, limit, table); \
 	}
 
-#define RENDER_SIZES(suffix, T)               \
-	RENDER(render_1_1x1_##suffix, T, 1, 1, 1) \
-	RENDER(render_2_1x1_##suffix, T, 2, 1, 1) \
-	RENDER(render_2_1x2_##suffix, T, 2, 1, 2) \
-	RENDER(render_2_2x1_##suffix, T, 2, 2, 1) \
-	RENDER(render_4_1x1_##suffix, T, 4, 1, 1) \
-	RENDER(render_4_1x4_##suffix, T, 4, 1, 4) \
-	RENDER(render_4_2x2_##suffix, T, 4, 2, 2) \
-	RENDER(render_4_2x4_##suffix, T, 4, 2, 4) \
-	RENDER(render_4_4x2_##suffix, T, 4, 4, 2)
+#define RENDER_SIZES(suffix, T)                      \
+	RENDER(render_1_1x1_##suffix, T, 1, 1, 1, false) \
+	RENDER(render_2_1x1_##suffix, T, 2, 1, 1, false) \
+	RENDER(render_2_1x2_##suffix, T, 2, 1, 2, false) \
+	RENDER(render_2_2x1_##suffix, T, 2, 2, 1, false) \
+	RENDER(render_4_1x1_##suffix, T, 4, 1, 1, false) \
+	RENDER(render_4_1x4_##suffix, T, 4, 1, 4, false) \
+	RENDER(render_4_2x2_##suffix, T, 4, 2, 2, false) \
+	RENDER(render_4_2x4_##suffix, T, 4, 2, 4, false) \
+	RENDER(render_4_4x2_##suffix, T, 4, 4, 2, false)
 
 RENDER_SIZES(u8, uint8_t)
 RENDER_SIZES(u16, uint16_t)
+
+// The planes of floating-point light are never subsampled.
+RENDER(render_1_1x1_light, uint16_t, 1, 1, 1, true)
+RENDER(render_2_1x1_light, uint16_t, 2, 1, 1, true)
+RENDER(render_4_1x1_light, uint16_t, 4, 1, 1, true)

@@ -39,7 +39,7 @@ var headers = []struct {
 			overlaySquare overlayLeastSquare overlayStray overlayGain
 			bendDoubt bendNoise missLeast missParts missWhole behindShift
 			calmBits calmRadius calmNoise calmGain calmOne calmStill
-			margin:coefficient_margin
+			margin:coefficient_margin lightShift
 			vectorLimit sampleLimit16`},
 		{"inpaint", `
 			chamferAxial chamferDiagonal maxDistance`},
@@ -57,7 +57,7 @@ var headers = []struct {
 			leastOnly mostEnergy covering choiceBits choiceSize
 			SeenInFirst SeenInSecond SeenInBoth leastShare sameMotion shiftRadius insideFactor outsideFactor
 			cellSize:most_cell calmSize calmOne calmStill calmReach
-			maxBlock:most_block margin`},
+			maxBlock:most_block margin lightShift`},
 	}},
 	{"flow/dis/constants.h", []shared{
 		{"flow/dis", `

@@ -141,7 +141,7 @@ func (f *fieldFilter) read() (*frame.Frame, error) {
 				f.shift, f.begin = *f.begin-out.PTS, nil
 			}
 			out.PTS += f.shift
-			out.Transfer, out.FullRange, out.Duration = f.like.Transfer, f.like.FullRange, f.like.Duration
+			out.Transfer, out.FullRange, out.Floats, out.Duration = f.like.Transfer, f.like.FullRange, f.like.Floats, f.like.Duration
 			return out, nil
 		case errors.Is(err, io.EOF) && f.end != nil:
 			return nil, f.end
@@ -165,7 +165,7 @@ func (f *fieldFilter) feed() error {
 	}
 	defer in.Release()
 	f.like = &frame.Frame{
-		Transfer: in.Transfer, FullRange: in.FullRange,
+		Transfer: in.Transfer, FullRange: in.FullRange, Floats: in.Floats,
 		Duration: max(1, rational.Floor(new(big.Rat).Mul(big.NewRat(in.Duration, 1), f.ratio))),
 	}
 	return f.filter.Send(0, in, in.PTS)

@@ -118,7 +118,7 @@ func (p *Planar) Frame(f *astiav.Frame, pts, duration int64) (*frame.Frame, erro
 	})
 	out.PTS, out.Duration, out.Native = pts, duration, f
 	light := p.source.Light()
-	out.Transfer, out.FullRange = light.Transfer, light.FullRange
+	out.Transfer, out.FullRange, out.Floats = light.Transfer, light.FullRange, light.Floats
 	if p.source.Carried() != p.source.Format {
 		out.Native = view
 	}

@@ -230,6 +230,47 @@ static inline void NAME(tile)(const warp_scene *s, const warp_plane *p, const ge
 	}
 }
 
+// between_light returns a sample of neighbour second, between columns x and right and rows y and below: what the spline through the light has
+// there, within their limits. p points to the first of its coefficients.
+static inline float NAME(between_light)(const warp_scene *s, const warp_plane *q, int second, const float *p, int64_t stride, const float *wx, const float *wy,
+	int x, int y, int right, int below) {
+	const SAMPLE *upper = (const SAMPLE *)q->samples[second] + (int64_t)mirrored(y, q->height) * q->sample_stride[second];
+	const SAMPLE *lower = (const SAMPLE *)q->samples[second] + (int64_t)mirrored(below, q->height) * q->sample_stride[second];
+	x = mirrored(x, q->width);
+	right = mirrored(right, q->width);
+	int near[] = {upper[x], upper[right], lower[x], lower[right]}, least = near[0], most = near[0];
+	for (int i = 1; i < 4; i++) {
+		least = near[i] < least ? near[i] : least;
+		most = near[i] > most ? near[i] : most;
+	}
+	return (float)(least == most ? least : signal(s, one(p, stride, wx, wy), least, most));
+}
+
+// lit is tile for samples that are read in light.
+static inline void NAME(lit)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y) {
+	for (int b = 0; b < r->blocks; b++) {
+		union {
+			float sum[most_block];
+			f32x4 vector[most_block / 4];
+		} all = {.vector = {{0}}};
+		EACH_READING(b > 0 ? r->end[b - 1] : 0, r->end[b])
+			int second = r->twice[k] & 1, right = (tap >> 8) > 0, below = (tap & 255) > 0;
+			int left = r->at[k] % (int)g->stride - (margin - 1), top = r->at[k] / (int)g->stride - (margin - 1);
+			for (int y = 0; y < g->height; y++)
+				for (int x = 0; x < g->width; x++) {
+					float v;
+					if (tap == on_sample)
+						v = (float)NAME(whole)(p, r, k)[(int64_t)y * p->sample_stride[second] + x];
+					else
+						v = NAME(between_light)(s, p, second, NAME(between)(p, r, k) + y * g->stride + x, g->stride, wx, wy,
+							left + x, top + y, left + x + right, top + y + below);
+					all.sum[y * g->width + x] += v * weight;
+				}
+		END_READING
+		NAME(store)(p, g, all.vector, x + b * g->width, y, s->limit);
+	}
+}
+
 #undef EACH_READING
 #undef END_READING
 
@@ -253,7 +294,9 @@ static inline void NAME(planes)(const warp_scene *s, const warp_plane *p, int pl
 		if (!append_block(list, cell > x0 ? list->end[cell - x0 - 1] : 0, list->end[cell - x0], &r))
 			mark(p, &g, x, row);
 	for (int k = 0; k < planes; k++)
-		if (g.width == 1 && g.height == 1 && k + 1 < planes)
+		if (s->light)
+			NAME(lit)(s, p + k, &g, &r, left, row);
+		else if (g.width == 1 && g.height == 1 && k + 1 < planes)
 			NAME(both11)(s, p + k++, &g, &r, left, row);
 		else if (g.width == 1 && g.height == 1)
 			NAME(tile11)(s, p + k, &g, &r, left, row);

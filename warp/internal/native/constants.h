@@ -36,3 +36,4 @@ enum { calm_still = 255 };
 enum { calm_reach = 2 };
 enum { most_block = 16 };
 enum { margin = 8 };
+enum { light_shift = 12 };

@@ -334,6 +334,10 @@ type Scene struct {
 	Phase        int32
 	Limit        float32
 	Taps         *[256][4]float32
+	// Light, Below and First are warp's LightTable, or nothing.
+	Light []float32
+	Below []uint16
+	First int
 	// Means and Errors are of the readings of the guides in the middles of cells of eight by
 	// eight pixels of the picture.
 	Guides        [2]frame.Image[uint8]
@@ -346,6 +350,7 @@ func Render[T frame.Sample](k *Kernels, s *Scene, planes []Plane[T], y0, y1 int)
 	c := C.warp_scene{
 		hypotheses: C.int32_t(len(s.Hypotheses)), bend: vec(s.Bend), width: C.int32_t(s.Width), level: C.int32_t(s.Level),
 		phase: C.int32_t(s.Phase), limit: C.float(s.Limit), taps: (*C.float)(unsafe.Pointer(s.Taps)), planes: C.int32_t(len(planes)),
+		light: (*C.float)(unsafe.Pointer(unsafe.SliceData(s.Light))), below: words(s.Below), first: C.int32_t(s.First),
 		guide: [2]C.warp_guide{guide(s.Guides[0]), guide(s.Guides[1])},
 		mean:  (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(s.Means.Pix))),
 		error: (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(s.Errors.Pix))), columns: C.int32_t(s.Means.Width),

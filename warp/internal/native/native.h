@@ -41,6 +41,10 @@ typedef struct {
 	int32_t width, level, phase;
 	float limit;
 	const float *taps;
+	// The light of signals of PQ, by which samples are read between those of a neighbour, or NULL, and the tables of its inverse.
+	const float *light;
+	const uint16_t *below;
+	int32_t first;
 	warp_plane plane[warp_most_planes];
 	int32_t planes;
 	warp_guide guide[2];

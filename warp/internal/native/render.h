@@ -283,6 +283,34 @@ static inline __m256i rounded_rows(vectors v, float limit) {
 }
 #endif
 
+// signal returns the signal of PQ from least to most whose light is nearest to v; on a tie the lower one. least is below most.
+static inline int signal(const warp_scene *s, float v, int least, int most) {
+	const float *light = s->light;
+	if (!(v > light[least]))
+		return least;
+	if (v >= light[most])
+		return most;
+	uint32_t bits;
+	memcpy(&bits, &v, sizeof bits);
+	int low = least, b = (int)(bits >> light_shift) - s->first;
+	if (b >= 0 && s->below[b] > low)
+		low = s->below[b];
+	while (light[low + 1] <= v)
+		low++;
+	return light[low + 1] - v < v - light[low] ? low + 1 : low;
+}
+
+// mirrored maps i into [0, n) by reflection about the first and last sample.
+static inline int mirrored(int i, int n) {
+	if (i >= 0 && i < n)
+		return i;
+	if (n == 1)
+		return 0;
+	int period = 2 * (n - 1);
+	i = i % period + (i % period < 0 ? period : 0);
+	return i < period - i ? i : period - i;
+}
+
 static inline void mark(const warp_plane *p, const geometry *g, int x, int y) {
 	for (int j = 0; j < g->height && y + j < p->height; j++)
 		for (int i = 0; i < g->width && x + i < p->width; i++)

@@ -75,7 +75,7 @@ func (d *detector) close() {
 // add takes the next frame.
 func (d *detector) add(f *frame.Frame) error {
 	luma := d.luma(f)
-	return d.see(f, numbered{signature: newSignature(f, luma)}, luma)
+	return d.see(f, numbered{signature: newSignature(f, luma)}, luma, frame.Image[uint8]{})
 }
 
 // luma returns the luma of a picture.
@@ -86,8 +86,8 @@ func (d *detector) luma(f *frame.Frame) frame.Image[uint8] {
 	return warp.Luma(f)
 }
 
-// see takes the next picture, which is measured, and what was shown since the one before, as parts.Detector.Add does.
-func (d *detector) see(f *frame.Frame, next numbered, now frame.Image[uint8], between ...frame.Image[uint8]) error {
+// see takes the next picture, which is measured, and the other one that was shown since the one before, as parts.Detector.Add does.
+func (d *detector) see(f *frame.Frame, next numbered, now, other frame.Image[uint8]) error {
 	if f.Damaged {
 		d.verdict[len(d.means)] = Finding{Kind: DecodeError, Score: 1}
 	}
@@ -111,7 +111,7 @@ func (d *detector) see(f *frame.Frame, next numbered, now frame.Image[uint8], be
 		d.tail = d.tail[1:]
 	}
 	if d.parts != nil {
-		d.parts.Add(now, between...)
+		d.parts.Add(now, other)
 	}
 	if d.jumps == nil {
 		return nil

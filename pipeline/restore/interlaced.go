@@ -155,9 +155,9 @@ func (s *interlaced) standsForFrames(w *weave, first, last int64) bool {
 // bottom fields.
 type fieldDetector struct {
 	top, bottom *detector
-	fields      *interlaced          // has seen the frame that comes next
-	last        []frame.Image[uint8] // the luma of the field shown last, if any
-	lastSeen    *signature           // of that field
+	fields      *interlaced        // has seen the frame that comes next
+	last        frame.Image[uint8] // the luma of the field shown last; empty before the first
+	lastSeen    *signature         // of that field
 }
 
 func newFieldDetector(o *Options, fields *interlaced) (*fieldDetector, error) {
@@ -194,10 +194,10 @@ func (d *fieldDetector) add(f *frame.Frame) error {
 	if n := len(second.window); n > 0 {
 		second.window[n-1].beside, second.window[n-1].after = nextA.signature, true
 	}
-	between, done := d.last, make(chan error, 1)
-	d.last, d.lastSeen = []frame.Image[uint8]{lumaB}, nextB.signature
+	before, done := d.last, make(chan error, 1)
+	d.last, d.lastSeen = lumaB, nextB.signature
 	go func() { done <- second.see(b, nextB, lumaB, lumaA) }()
-	return errors.Join(first.see(a, nextA, lumaA, between...), <-done)
+	return errors.Join(first.see(a, nextA, lumaA, before), <-done)
 }
 
 // finish returns the findings of both detectors: damage to a frame if both have found it, else to a field,

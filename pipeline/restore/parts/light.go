@@ -59,7 +59,7 @@ func lit(a, c, b *picture) (*picture, bool) {
 	for v := range level {
 		level[v] = uint8(min(gain*float64(v)+0.5, 255))
 	}
-	p := &picture{frame.NewImage[uint8](c.Width, c.Height), c.rough, c.between}
+	p := &picture{frame.NewImage[uint8](c.Width, c.Height), c.rough, c.other}
 	for y := range c.Height {
 		to := p.Row(y)
 		for x, v := range c.Row(y) {

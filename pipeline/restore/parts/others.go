@@ -11,10 +11,10 @@ import (
 // time than the pictures that c is compared with, and damage to c is in neither of them, or in that of the same frame of a film. What
 // moves far is in both.
 func othersOf(c, b *picture) []frame.Image[uint8] {
-	if len(c.between) == 0 || len(b.between) == 0 {
+	if c.other.Height == 0 || b.other.Height == 0 {
 		return nil
 	}
-	return []frame.Image[uint8]{c.between[0], b.between[0]}
+	return []frame.Image[uint8]{c.other, b.other}
 }
 
 // stray returns how far the others are from both c and the pictures on either side, in box, the one that is further: the sum of the grey

@@ -32,16 +32,16 @@ func lines(m frame.Image[uint8], first int) frame.Image[uint8] {
 // findInFields returns what is found in every second field of the scene, all of which change alters, with the fields between or without.
 func findInFields(between bool, change func(moment int, m frame.Image[uint8])) []Area {
 	d := New(least, frame.Workers{N: 2})
-	var last []frame.Image[uint8]
+	var last, none frame.Image[uint8]
 	for n, m := range woven() {
 		m.Pix = slices.Clone(m.Pix)
 		change(n, m)
 		if n%2 == 0 {
-			last = []frame.Image[uint8]{m}
+			last = m
 		} else if between {
-			d.Add(m, last...)
+			d.Add(m, last)
 		} else {
-			d.Add(m)
+			d.Add(m, none)
 		}
 	}
 	return d.Find()

@@ -62,8 +62,8 @@ type Detector struct {
 // picture is one of the window.
 type picture struct {
 	frame.Image[uint8]
-	rough   []int32              // by row, how much every second pixel differs from the next row, in all
-	between []frame.Image[uint8] // shown since the one before
+	rough []int32            // by row, how much every second pixel differs from the next row, in all
+	other frame.Image[uint8] // shown since the one before; empty if there was none
 }
 
 // sight is what was seen in a picture.
@@ -92,10 +92,11 @@ func New(least float64, workers frame.Workers) *Detector {
 	return &Detector{least: least, workers: workers}
 }
 
-// Add takes the luma of the next picture, and between that of what was shown since the one before: for fields, the field of the
-// other lines. They must not change after that. All have one size, but between may have a line more or less.
-func (d *Detector) Add(luma frame.Image[uint8], between ...frame.Image[uint8]) {
-	p := &picture{luma, make([]int32, luma.Height), between}
+// Add takes the luma of the next picture and of the other one that was shown since the picture before: for fields, the field of
+// the other lines. For frames, and before the first field, other is empty. They must not change after that. All have one size, but
+// other may have a line more or less.
+func (d *Detector) Add(luma, other frame.Image[uint8]) {
+	p := &picture{luma, make([]int32, luma.Height), other}
 	d.workers.Rows(max(luma.Height-1, 0), func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			p.rough[y] = int32(swar.SumEverySecond(luma.Row(y), luma.Row(y+1)))

@@ -26,7 +26,7 @@ func find(change func(n int, m frame.Image[uint8])) []Area {
 	for n := range pictures {
 		m := frame.Image[uint8]{Width: width, Height: height, Stride: width, Pix: scene.Draw(width, height, float64(n)/24).Y}
 		change(n, m)
-		d.Add(m)
+		d.Add(m, frame.Image[uint8]{})
 	}
 	return d.Find()
 }
@@ -258,7 +258,7 @@ func TestSizes(t *testing.T) {
 			for i := range m.Pix {
 				m.Pix[i] = uint8(i*7 + n*n*90)
 			}
-			d.Add(m)
+			d.Add(m, frame.Image[uint8]{})
 		}
 		d.Find()
 	}

@@ -135,3 +135,8 @@ func Copy(dst, src *Frame) {
 		}
 	}
 }
+
+// ShowLightAs makes f's samples encode light as those of g do.
+func (f *Frame) ShowLightAs(g *Frame) {
+	f.Transfer, f.FullRange, f.Floats = g.Transfer, g.FullRange, g.Floats
+}

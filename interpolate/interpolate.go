@@ -151,6 +151,8 @@ func (o *Options) settle() error {
 	switch t := &o.Timing; {
 	case f.Depth < 8 || f.Depth > 16 || f.Planes < 1 || f.Planes > 4 || f.ChromaX < 0 || f.ChromaX > 2 || f.ChromaY < 0 || f.ChromaY > 2:
 		return fault.New(fault.Usage, "format %s: want 1 to 4 planes of 8 to 16 bits, chroma halved at most twice", f)
+	case o.Light.Floats && (f.Depth != 16 || f.ChromaX+f.ChromaY > 0 || o.Light.Transfer != frame.PQ):
+		return fault.New(fault.Usage, "Light.Floats: format %s: want 16 bits of PQ, and all planes of one size", f)
 	case o.Width < 1 || o.Height < 1 || o.Width > maxSide || o.Height > maxSide || o.Width*o.Height > maxPixels:
 		return fault.New(fault.Usage, "pictures of %dx%d: want 1 to %d pixels a side, %d in all", o.Width, o.Height, maxSide, maxPixels)
 	case o.Rate == nil || !positive(o.Rate):

@@ -393,6 +393,7 @@ func TestRefusedOptions(t *testing.T) {
 		func(o *interpolate.Options) { o.Synthesis.SceneThreshold = new(-1.) },
 		func(o *interpolate.Options) { o.Synthesis.BlendBelow = new(2.) }, func(o *interpolate.Options) { o.Threads = -1 },
 		func(o *interpolate.Options) { o.Synthesis.DropRepeats = true },
+		func(o *interpolate.Options) { o.Light = frame.Light{Transfer: frame.PQ, Floats: true} },
 	} {
 		o := good
 		change(&o)

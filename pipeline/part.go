@@ -25,15 +25,15 @@ func (c *Clip) Reopen(ctx context.Context, s Span) (*media.Reader, error) {
 	return media.Open(ctx, c.Options.Input.File, o)
 }
 
-// OpenInput opens o's input with all of its options, and plans no conversion. Every damaged picture is marked.
-func OpenInput(ctx context.Context, o Options) (*media.Reader, error) {
+// OpenInput opens o's input with all of its options, and plans no conversion. markDamage is as in media.Decoding.
+func OpenInput(ctx context.Context, o Options, markDamage bool) (*media.Reader, error) {
 	settled, err := o.Settle()
 	if err != nil {
 		return nil, err
 	}
 	c := Clip{Options: *settled}
 	r := c.readerOptions()
-	r.ProbeFields, r.MarkDamage = false, true
+	r.ProbeFields, r.MarkDamage = false, markDamage
 	return media.Open(ctx, o.Input.File, r)
 }
 

@@ -52,7 +52,12 @@ enum {
 enum { RETIME_FOOTAGE = 0, RETIME_ANIMATION = 1 };
 
 /* How samples stand for light. */
-enum { RETIME_SDR = 0, RETIME_PQ = 1, RETIME_HLG = 2 };
+enum {
+	RETIME_SDR = 0,
+	RETIME_PQ = 1,
+	RETIME_HLG = 2,
+	RETIME_LIGHT = 3 /* signals of PQ, 16 bits, that stand for floating-point light, as OpenEXR's */
+};
 
 /* What makes a stream's frames, with the same samples. Builds without kernels have the CPU alone. */
 enum {
@@ -79,7 +84,7 @@ typedef struct retime_options {
 	int chroma_x;      /* log2 of how much narrower than plane 0 planes 1 and 2 are, 0 to 2; sizes round up */
 	int chroma_y;      /* the same for their height */
 	int rgb;           /* 1 if the planes are green, blue, red, in this order; 0 for luma and chroma */
-	int transfer;      /* RETIME_SDR, RETIME_PQ, RETIME_HLG; motion is estimated on light */
+	int transfer;      /* RETIME_SDR, RETIME_PQ, RETIME_HLG, RETIME_LIGHT; motion is estimated on light */
 	int full_range;    /* 1 if luma uses all values; it matters for PQ and HLG */
 
 	int64_t rate_num, rate_den; /* pictures per second; must be set */

@@ -132,9 +132,10 @@ func optionsOf(c *C.retime_options) (o interpolate.Options, err error) {
 			*v.to = new(float64(*v.of))
 		}
 	}
-	if o.Light.Transfer, err = pick("transfer", c.transfer, frame.SDR, frame.PQ, frame.HLG); err != nil {
+	if o.Light.Transfer, err = pick("transfer", c.transfer, frame.SDR, frame.PQ, frame.HLG, frame.PQ); err != nil {
 		return o, err
 	}
+	o.Light.Floats = c.transfer == C.RETIME_LIGHT
 	if s.Preset, err = pick("preset", c.preset, motion.Balanced, motion.Fast, motion.Best); err != nil {
 		return o, err
 	}

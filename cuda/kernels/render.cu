@@ -29,7 +29,7 @@ struct Group {
 	__device__ Plane<T> at(int i) const { return i == 0 ? plane[0] : i == 1 ? plane[1] : i == 2 ? plane[2] : plane[3]; }
 };
 
-// Light turns samples that are 16-bit signals of PQ into light and back, by the tables of package warp's lightTable: the light of each
+// Light turns samples that are 16-bit signals of PQ into light and back, by the tables of package warp's LightTable: the light of each
 // signal, and by the upper bits of a light, from first on, the last signal with no more light than the least that has these bits.
 struct Light {
 	const float *of;

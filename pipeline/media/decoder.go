@@ -64,7 +64,7 @@ func (c *decoder) open(opt *ReaderOptions) error {
 	av.SetPacketTimeBase(c.context, stream.TimeBase())
 	c.context.SetFlags(c.context.Flags().Add(astiav.CodecContextFlagUnaligned)) // without it FFmpeg rounds the cropping
 	threads := opt.Threads
-	if opt.MarkDamage && !av.MarksInThreads(p.CodecID()) {
+	if opt.MarkDamage && !av.MarksInThreads(p) {
 		threads = 1
 	}
 	c.context.SetThreadCount(threads)
@@ -214,9 +214,9 @@ func (c *decoder) decode() (*fetched, error) {
 }
 
 // damaged reports whether f, which has just been decoded, has errors. Where H.264 codes some pictures as fields and others as
-// frames, FFmpeg says of sound ones that slices were lost. If some were, it logs errors.
+// frames, several threads of FFmpeg's say of sound ones that slices were lost.
 func (c *decoder) damaged(f *astiav.Frame) bool {
-	return av.FrameDamaged(f) || av.FrameSuspect(f) && c.total().Errors > 0
+	return av.FrameDamaged(f) || av.FrameSuspect(f) && c.context.ThreadCount() == 1
 }
 
 // feed sends the video's next packet to the decoder, or starts draining the decoder if

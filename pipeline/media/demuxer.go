@@ -43,6 +43,9 @@ type inputTimes struct {
 	zero  *big.Rat // the start of the earliest stream, in seconds
 	paced *big.Rat // rate of pictures that have no times of their own; nil if they have
 	found regular  // measured
+	// paired is set if some of the frames are pairs of fields, with a packet for each; FFmpeg takes the length of the first field
+	// for that of its frame.
+	paired bool
 }
 
 // openInput is a file that FFmpeg has open.
@@ -172,8 +175,10 @@ func (d *demuxer) correctRates(supposed astiav.Rational) {
 		if !measured {
 			s.SetAvgFrameRate(astiav.NewRational(0, 1)) // GuessFrameRate takes 0/0 for no number
 		}
-		if r := d.input.GuessFrameRate(s, nil); r.Num() > 0 {
+		if r := d.input.GuessFrameRate(s, nil); r.Num() > 0 && r.Float64()*s.TimeBase().Float64() != 1 {
 			s.SetRFrameRate(r)
+		} else if raw {
+			s.SetRFrameRate(supposed)
 		}
 		if raw && !measured {
 			s.SetAvgFrameRate(supposed)

@@ -1,9 +1,13 @@
 package media
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"math/big"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
@@ -11,15 +15,39 @@ import (
 // made it (PicInterlace=2) of the demo's pictures.
 const paff = "../../testdata/paff.mkv"
 
-// The second field is no frame: it counts in no rate and no length. FFmpeg says of frames made of two fields that they are
-// damaged, if other frames are not.
+// The second field is no frame: it counts in no rate and no length, in a container or without. FFmpeg's threads say of frames made
+// of two fields that they are damaged, if other frames are not made so, and go on to if one frame is.
 func TestFieldPairs(t *testing.T) {
-	for _, threads := range []int{1, 2, 0} {
-		r, err := Open(t.Context(), paff, ReaderOptions{Threads: threads})
+	raw, broken := filepath.Join(t.TempDir(), "paff.h264"), filepath.Join(t.TempDir(), "broken.h264")
+	if out, err := exec.Command("ffmpeg", "-v", "error", "-i", paff, "-c", "copy", "-bsf:v", "h264_mp4toannexb", raw).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	stream, err := os.ReadFile(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := bytes.SplitAfter(stream, []byte{0, 0, 1})
+	for i, slices := 0, 0; i < len(units); i++ {
+		if len(units[i]) > 0 && units[i][0]&0x1f == 1 { // nal_unit_type
+			if slices++; slices == 9 {
+				units[i] = bytes.Repeat([]byte{0xff}, len(units[i])-3)
+				units[i] = append(append([]byte{units[i-1][0] | 0x41}, units[i]...), 0, 0, 1)
+			}
+		}
+	}
+	if err := os.WriteFile(broken, bytes.Join([][]byte{bytes.Join(units, nil), stream, stream}, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name             string
+		threads, damaged int // as many frames at most
+	}{{paff, 1, 0}, {paff, 2, 0}, {paff, 0, 0}, {raw, 1, 0}, {raw, 4, 0}, {broken, 1, 3}, {broken, 4, 3}} {
+		r, err := Open(t.Context(), c.name, ReaderOptions{Threads: c.threads})
 		if err != nil {
 			t.Fatal(err)
 		}
-		frames := 0
+		frames, damaged := 0, 0
+		v := r.Video()
 		for ; ; frames++ {
 			f, err := r.Read()
 			if errors.Is(err, io.EOF) {
@@ -27,14 +55,21 @@ func TestFieldPairs(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			if f.PTS != int64(40*frames) || f.Duration != 40 || f.Damaged {
-				t.Errorf("%d threads: frame %d at %d, %d long, damaged %t", threads, frames, f.PTS, f.Duration, f.Damaged)
+			if f.Damaged {
+				damaged++
+			}
+			for ticks, want := range map[int64]*big.Rat{f.PTS - v.FirstPTS: big.NewRat(int64(frames), 25), f.Duration: big.NewRat(1, 25)} {
+				if is := new(big.Rat).Mul(v.TimeBase, big.NewRat(ticks, 1)); is.Cmp(want) != 0 && c.name != broken {
+					t.Errorf("%s: frame %d: %v s, want %v", filepath.Base(c.name), frames, is, want)
+				}
 			}
 			f.Release()
 		}
-		v := r.Video()
-		if frames != 12 || v.Rate.Cmp(big.NewRat(25, 1)) != 0 || v.Duration.Cmp(big.NewRat(12, 25)) != 0 || r.Damage() != (Damage{}) {
-			t.Errorf("%d threads: %d frames at %v, %v s, %+v", threads, frames, v.Rate, v.Duration, r.Damage())
+		if damaged > c.damaged {
+			t.Errorf("%s, %d threads: %d frames are damaged", filepath.Base(c.name), c.threads, damaged)
+		}
+		if v.Rate.Cmp(big.NewRat(25, 1)) != 0 || c.name != broken && frames != 12 || c.name == paff && v.Duration.Cmp(big.NewRat(12, 25)) != 0 {
+			t.Errorf("%s: %d frames at %v, %v s", filepath.Base(c.name), frames, v.Rate, v.Duration)
 		}
 		r.Close()
 	}

@@ -141,7 +141,8 @@ func (f *fieldFilter) read() (*frame.Frame, error) {
 				f.shift, f.begin = *f.begin-out.PTS, nil
 			}
 			out.PTS += f.shift
-			out.Transfer, out.FullRange, out.Floats, out.Duration = f.like.Transfer, f.like.FullRange, f.like.Floats, f.like.Duration
+			out.ShowLightAs(f.like)
+			out.Duration = f.like.Duration
 			return out, nil
 		case errors.Is(err, io.EOF) && f.end != nil:
 			return nil, f.end
@@ -164,9 +165,7 @@ func (f *fieldFilter) feed() error {
 		return f.filter.End(0)
 	}
 	defer in.Release()
-	f.like = &frame.Frame{
-		Transfer: in.Transfer, FullRange: in.FullRange, Floats: in.Floats,
-		Duration: max(1, rational.Floor(new(big.Rat).Mul(big.NewRat(in.Duration, 1), f.ratio))),
-	}
+	f.like = &frame.Frame{Duration: max(1, rational.Floor(new(big.Rat).Mul(big.NewRat(in.Duration, 1), f.ratio)))}
+	f.like.ShowLightAs(in)
 	return f.filter.Send(0, in, in.PTS)
 }

@@ -28,8 +28,8 @@ var hwTypes = map[HWDec]av.Device{HWCUDA: av.DeviceCUDA, HWVAAPI: av.DeviceVAAPI
 type Decoding struct {
 	HWDec HWDec // empty means HWNone
 	CUDA  CUDA  // for HWCUDA
-	// MarkDamage marks every picture in which a decoder of the processor finds errors. One thread decodes H.264 and MPEG-4 for that,
-	// if the FFmpeg at hand marks only some of the damaged pictures where several do.
+	// MarkDamage marks every picture in which a decoder of the processor finds errors, and no other. One thread decodes for that if
+	// several would mark other pictures: of MPEG-4 and interlaced H.264, and of all H.264 before FFmpeg 6.1.
 	MarkDamage bool
 }
 

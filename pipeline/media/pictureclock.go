@@ -111,8 +111,8 @@ func (c *pictureClock) length(f *astiav.Frame) int64 {
 	}
 	mean := c.demuxer.frameLength()
 	if d := av.FrameDuration(f); d > 0 && timebase.Microseconds(d, c.unit) <= longestUnknown {
-		if c.demuxer.found.steady {
-			return max(d, mean) // FFmpeg may state the length of a tick, or of the first field
+		if c.demuxer.paired {
+			return max(d, mean)
 		}
 		return d
 	}

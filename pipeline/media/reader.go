@@ -87,7 +87,10 @@ func (r *Reader) open(ctx context.Context, name string, opt *ReaderOptions) (err
 			return err
 		}
 	}
-	r.demuxer.found = r.found.regular
+	r.demuxer.found, r.demuxer.paired = r.found.regular, r.found.paired
+	if d := r.demuxer; d.paired && d.video.StartTime() == av.NoTimestamp && d.paced == nil {
+		d.paced, _ = d.statedRates() // FFmpeg makes timestamps up, and counts packets for that
+	}
 	if r.decoder, err = openDecoder(r.demuxer, opt); err != nil {
 		return err
 	}

@@ -46,6 +46,7 @@ type stamps struct {
 	decoding bool // they are decoding times, as in AVI, whose distances are the frames' all the same
 	end      int64
 	whole    bool // the input ends with them
+	paired   bool // some of the frames are pairs of fields, with a packet for each
 	tail     bool // end comes from packets behind them
 }
 
@@ -74,6 +75,7 @@ func (l lookahead) read(d *demuxer, next func() (*astiav.Packet, error)) (stamps
 			all.end = max(all.end, t+p.Duration())
 		}
 		if fields.second(p) {
+			all.paired = true
 			continue
 		}
 		packets++
@@ -198,6 +200,7 @@ type Measured struct {
 	regular regular
 	first   *big.Rat // timestamp of the first picture, in seconds of the stream's clock; nil if unknown
 	frames  int64    // in all; 0 if unknown
+	paired  bool     // as in stamps
 	end     *big.Rat // of the video, in seconds of the stream's clock, if the container states only the file's; nil if unknown
 }
 
@@ -210,7 +213,7 @@ func measure(d *demuxer, opt *ReaderOptions) (*Measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, base := &Measured{}, timebase.Rat(d.video.TimeBase())
+	m, base := &Measured{paired: found.paired}, timebase.Rat(d.video.TimeBase())
 	rate, average := d.statedRates()
 	if average != nil && isKnown(average) { // as Matroska states it, while FFmpeg takes 119.88 for 120
 		rate, average = average, rate

@@ -101,6 +101,7 @@ func (u *upright) frame(f *frame.Frame) (*frame.Frame, error) {
 	for i := range out.Planes {
 		u.turn.Plane(&out.Planes[i], &f.Planes[i], f.Format.Bytes())
 	}
-	out.PTS, out.Duration, out.Damaged, out.Transfer, out.FullRange, out.Floats = f.PTS, f.Duration, f.Damaged, f.Transfer, f.FullRange, f.Floats
+	out.PTS, out.Duration, out.Damaged = f.PTS, f.Duration, f.Damaged
+	out.ShowLightAs(f)
 	return out, nil
 }

@@ -26,6 +26,7 @@ type detector struct {
 	limits     limits
 	parts      *parts.Detector // nil if damage to parts is not looked for
 	rows       int             // of cells that count
+	find       []Kind          // as in Options
 }
 
 // history is what was measured of each frame.
@@ -43,8 +44,8 @@ type numbered struct {
 	number int
 	*signature
 	step *distance // from the frame before; nil for the first frame
-	// beside is the field of the other lines next to this one that is of another frame: of the one before or, if so, after; nil for
-	// frames.
+	// beside is the field of the other lines next to this one that is of another frame: of the one before or, if after is set, of the
+	// one after; nil for frames.
 	beside *signature
 	after  bool
 }
@@ -54,7 +55,7 @@ func newDetector(o *Options) (*detector, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Compute.Threads}, verdict: map[int]Finding{}, limits: l, rows: cellsY}
+	d := &detector{limit: o.MaxRun, workers: frame.Workers{N: o.Convert.Compute.Threads}, verdict: map[int]Finding{}, limits: l, rows: cellsY, find: o.Find}
 	if wants(o.Find, Jump) {
 		if d.jumps, err = newJumps(d.workers); err != nil {
 			return nil, err
@@ -329,14 +330,14 @@ func (d *detector) flicker(n int) float64 {
 	return all[len(all)*3/4]
 }
 
-// areas returns damage to parts of the frames that are not damaged as a whole.
+// areas returns damage to parts of the frames, but for those that are damaged as a whole if that is looked for, too.
 func (d *detector) areas() (found []Finding) {
 	if d.parts == nil {
 		return nil
 	}
 	bottom := d.size.Y * d.rows / cellsY
 	for _, a := range d.parts.Find() {
-		if d.verdict[a.Number].Kind != "" || d.rows < cellsY && a.Box.Min.Y >= bottom {
+		if k := d.verdict[a.Number].Kind; k != "" && wants(d.find, k) || d.rows < cellsY && a.Box.Min.Y >= bottom {
 			continue
 		}
 		f := Finding{First: Place{Number: int64(a.Number)}, Last: Place{Number: int64(a.Number)}, Kind: Kind(a.Kind), Score: a.Score}

@@ -40,7 +40,7 @@ type jump struct {
 	number  int
 	missing int
 	score   float64 // share of the cells that jump
-	faint   bool    // fewer of them jump than tell in any motion
+	faint   bool    // too few of them jump to count unless the motion around is even
 }
 
 func newJumps(workers frame.Workers) (*jumps, error) {

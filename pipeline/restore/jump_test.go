@@ -90,10 +90,10 @@ func TestFaintJumps(t *testing.T) {
 	}
 }
 
-// A third of the steady cells is enough for a faint jump.
+// Two fifths of the steady cells are enough for a faint jump.
 func TestJudgeFaintJump(t *testing.T) {
 	for jumping, want := range map[int][]jump{ // of 144 cells
-		30:  nil,
+		55:  nil,
 		60:  {{number: 3, missing: 1, score: 60. / 144, faint: true}},
 		100: {{number: 3, missing: 1, score: 100. / 144}},
 	} {

@@ -140,7 +140,7 @@ func (d *detector) repeated(n int) Finding {
 }
 
 // A cadence holds frames at the same places in each of its periods, of periodFrom to periodTo frames. One that is held at another place
-// is damage if as many as periods on either side agree, of which periodsSeen can be told.
+// is damage if up to that many periods on each side agree, and at least periodsSeen of them are known.
 const (
 	periodFrom  = 2
 	periodTo    = 5
@@ -150,21 +150,20 @@ const (
 
 // offCadence records repeats that a cadence does not explain.
 func (d *detector) offCadence() {
-	pace := make([]pace, len(d.motion))
-	for n := 1; n < len(pace); n++ {
+	paces := make([]pace, len(d.motion))
+	for n := 1; n < len(paces); n++ {
 		switch {
 		case d.spoiltAt(n) || d.spoiltAt(n-1):
 		case d.isStill(n, nearlyStill):
-			pace[n] = isHeld
+			paces[n] = isHeld
 		case d.motion[n] >= moving:
-			pace[n] = isMoving
+			paces[n] = isMoving
 		}
 	}
-	for n := range pace {
-		for p := periodFrom; p <= periodTo; p++ {
-			if breaksCadence(pace, n, p) {
+	for n := range paces {
+		for p := periodFrom; p <= periodTo && d.verdict[n].Kind == ""; p++ {
+			if breaksCadence(paces, n, p) {
 				d.verdict[n] = d.repeated(n)
-				break
 			}
 		}
 	}
@@ -243,7 +242,8 @@ func (d *detector) isStill(n int, share float32) bool {
 	if d.noise[n] > noisy && d.fresh[n] < copied { // noise may be clipped where all is dark or bright, so less is alike everywhere
 		most = stoppedNoisy
 	}
-	return (!d.flat[n] || n > 1 && d.flat[n-1] && d.flat[n-2]) && !d.spoiltAt(n) && !d.spoiltAt(n-1) && min(usual, d.usual(d.moves, n)) >= moving && d.motion[n] < min(share*usual, most)
+	flat := d.flat[n] && !(n > 1 && d.flat[n-1] && d.flat[n-2])
+	return !flat && !d.spoiltAt(n) && !d.spoiltAt(n-1) && min(usual, d.usual(d.moves, n)) >= moving && d.motion[n] < min(share*usual, most)
 }
 
 // skipsMotion reports whether the still frames from n up to end lack motion that their neighbours

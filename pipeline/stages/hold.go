@@ -263,7 +263,8 @@ func (s *drawings) remake(i int) (*Picture, error) {
 		return nil, err
 	}
 	frame.Copy(f, p.Frame)
-	f.Transfer, f.FullRange, f.Floats, f.PTS, f.Duration = p.Frame.Transfer, p.Frame.FullRange, p.Frame.Floats, p.Frame.PTS, p.Frame.Duration
+	f.PTS, f.Duration = p.Frame.PTS, p.Frame.Duration
+	f.ShowLightAs(p.Frame)
 	told := parts[0].told
 	for k, part := range parts {
 		warp.MaskedCopy(s.params.Workers, f, part.frame, part.elsewhere, s.scale.Level)

@@ -148,7 +148,7 @@ static int make(instance *i, double time, const image *to, char *error, size_t s
 	k.planes = to->components;
 	k.preset = choice(i->preset);
 	k.tune = choice(i->tune);
-	k.transfer = to->size == 4 && to->components > 1 && choice(i->floats) == 0 ? RETIME_PQ : RETIME_SDR;
+	k.transfer = to->size == 4 && to->components > 1 && choice(i->floats) == 0 ? RETIME_LIGHT : RETIME_SDR;
 	frame = frame_at(i, &k, time);
 	if (!open_clip(i, &k, error, size) || retime_clip_needs(i->clip, frame, &first, &last, error, size) != RETIME_OK)
 		return 0;

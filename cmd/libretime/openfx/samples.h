@@ -122,7 +122,7 @@ static uint64_t read_picture(const key *k, const image *m, const image *to, reti
 	uint64_t hash = 14695981039346656037u;
 	int plane, x, y;
 	for (plane = 0; plane < k->planes; plane++) {
-		uint16_t (*round)(float) = k->transfer == RETIME_PQ ? signal_of : share_of;
+		uint16_t (*round)(float) = k->transfer == RETIME_LIGHT ? signal_of : share_of;
 		size_t at = (size_t)component(m, plane) * m->size;
 		for (y = 0; y < k->height; y++) {
 			char *row = (char *)p->planes[plane] + y * p->stride[plane];
@@ -148,7 +148,7 @@ static void write_frame(const key *k, const image *to, const retime_picture *p)
 {
 	int plane, x, y;
 	for (plane = 0; plane < k->planes; plane++) {
-		int lit = k->transfer == RETIME_PQ;
+		int lit = k->transfer == RETIME_LIGHT;
 		uint16_t whole = lit ? signal_of(1) : 65535; /* alpha, which made frames exceed in places */
 		size_t at = (size_t)component(to, plane) * to->size;
 		for (y = 0; y < k->height; y++) {

@@ -61,13 +61,13 @@ func StatedFieldOrder(p *astiav.CodecParameters) FieldOrder {
 	return Progressive
 }
 
-// MarksInThreads reports whether FFmpeg's decoder marks all damaged pictures (AVFrame.decode_error_flags), however many threads
-// decode.
-func MarksInThreads(id astiav.CodecID) bool {
-	switch id {
+// MarksInThreads reports whether FFmpeg's decoder of a stream marks the damaged pictures (AVFrame.decode_error_flags), and no
+// others, however many threads decode.
+func MarksInThreads(p *astiav.CodecParameters) bool {
+	switch p.CodecID() {
 	case astiav.CodecIDH264:
-		return C.compat_h264_marks_in_threads() != 0
-	case astiav.CodecIDMpeg4:
+		return C.compat_h264_marks_in_threads() != 0 && StatedFieldOrder(p) == Progressive
+	case astiav.CodecIDMpeg4, astiav.CodecIDRv30, astiav.CodecIDRv40:
 		return false
 	}
 	return true

@@ -76,7 +76,7 @@ static inline int compat_matroska_omits_opus_delay(void) { return LIBAVFORMAT_VE
 // Reports whether the wrapper of libaom's encoder writes frames' HDR10+ metadata.
 static inline int compat_libaom_writes_hdr10plus(void) { return LIBAVCODEC_VERSION_MAJOR >= 63; } // FFmpeg 9; 7.1 does not, and 8 was not tried
 
-// Reports whether the decoder of H.264 marks all damaged pictures if several threads decode.
+// Reports whether the decoder of H.264 marks all damaged progressive pictures if several threads decode.
 static inline int compat_h264_marks_in_threads(void) { return LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 0); } // FFmpeg 6.1
 
 // Side data of a whole stream.

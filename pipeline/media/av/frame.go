@@ -36,10 +36,10 @@ func FrameTime(f *astiav.Frame) int64 { return int64(raw(f).best_effort_timestam
 func FrameDuration(f *astiav.Frame) int64 { return int64(C.compat_frame_duration(raw(f))) }
 
 // FrameDamaged reports whether the decoder found errors in f (AV_FRAME_FLAG_CORRUPT,
-// AVFrame.decode_error_flags), FrameSuspect leaving aside.
+// AVFrame.decode_error_flags), other than those of FrameSuspect.
 func FrameDamaged(f *astiav.Frame) bool { return C.frame_damaged(raw(f)) != 0 }
 
-// FrameSuspect reports whether the decoder says of f that slices were lost, and concealed none
+// FrameSuspect reports whether the decoder reports lost slices in f and has concealed nothing
 // (FF_DECODE_ERROR_DECODE_SLICES alone).
 func FrameSuspect(f *astiav.Frame) bool { return C.frame_suspect(raw(f)) != 0 }
 

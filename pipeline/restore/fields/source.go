@@ -125,8 +125,8 @@ func (s *Source) frame(n int64) *frame.Frame {
 func (s *Source) picture(k int, stamp int64) *frame.Frame {
 	like := s.frame(s.next)
 	out := frame.New(like.Format, like.Width, like.Height)
-	out.Transfer, out.FullRange, out.Floats, out.Damaged = like.Transfer, like.FullRange, like.Floats, like.Damaged
-	out.PTS, out.Duration = stamp, like.Duration/2
+	out.PTS, out.Duration, out.Damaged = stamp, like.Duration/2, like.Damaged
+	out.ShowLightAs(like)
 	fillLines(s.workers, out, s.neighbourhood(k))
 	return out
 }

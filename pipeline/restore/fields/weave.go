@@ -104,7 +104,8 @@ func View(f *frame.Frame, field Set) *frame.Frame {
 		planes[i] = frame.Plane{Width: p.Width, Height: (p.Height + 1 - field.first()) / 2, Stride: 2 * p.Stride, Pix: p.Pix[field.first()*p.Stride:]}
 	}
 	v := frame.Wrap(f.Format, f.Width, (f.Height+1-field.first())/2, planes, nil)
-	v.Transfer, v.FullRange, v.Floats, v.Damaged, v.PTS, v.Duration = f.Transfer, f.FullRange, f.Floats, f.Damaged, f.PTS, f.Duration
+	v.PTS, v.Duration, v.Damaged = f.PTS, f.Duration, f.Damaged
+	v.ShowLightAs(f)
 	return v
 }
 

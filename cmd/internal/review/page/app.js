@@ -34,7 +34,7 @@ const panels = new Panels({ look, edit, overlay: (name) => { $("overlay").value 
 
 // What is shown.
 
-// turn counts what is to be shown. Only the last one may ask for a frame: it would give up another's request.
+// turn numbers the calls to show. Only the latest may ask for a frame, since asking cancels the request before it.
 let turn = 0;
 async function show(number, resting) {
   if (ground() && resting) return showGround(number, ground());

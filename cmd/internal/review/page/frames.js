@@ -10,7 +10,7 @@ export class Frames {
   #bytes = 0;
   #pending = new Map(); // by place on the screen
 
-  // forget drops what is kept, and gives up what was asked for: it may be of before.
+  // forget drops what is kept, and cancels what was asked for: it may date from before an edit.
   forget() {
     for (const p of this.#pending.values()) p.abort.abort();
     this.#pending.clear();

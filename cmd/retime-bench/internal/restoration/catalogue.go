@@ -10,6 +10,7 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
+	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/restore"
 	"retime/pipeline/restore/fields"
@@ -140,6 +141,9 @@ func (s *study) drawn(ctx context.Context, t *tally, name string, woven bool, se
 	random := rand.New(rand.NewPCG(s.Seed, seed))
 	truth := map[int64]damageDrawn{}
 	sorts := s.sorts()
+	if len(sorts) == 0 {
+		return fault.New(fault.Usage, "none of the kinds is drawn")
+	}
 	order := random.Perm(len(sorts) * strengths)
 	spoilt := filepath.Join(s.work, "spoilt.mkv")
 	length, err := s.rewrite(ctx, name, spoilt, func(n, count int, f, last *frame.Frame) {

@@ -242,7 +242,7 @@ func (d *detector) isStill(n int, share float32) bool {
 	if d.noise[n] > noisy && d.fresh[n] < copied { // noise may be clipped where all is dark or bright, so less is alike everywhere
 		most = stoppedNoisy
 	}
-	flat := d.flat[n] && !(n > 1 && d.flat[n-1] && d.flat[n-2])
+	flat := d.flat[n] && (n < 2 || !d.flat[n-1] || !d.flat[n-2])
 	return !flat && !d.spoiltAt(n) && !d.spoiltAt(n-1) && min(usual, d.usual(d.moves, n)) >= moving && d.motion[n] < min(share*usual, most)
 }
 

@@ -87,6 +87,25 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// Jitter that spoils the frame is jitter, too, if only that is looked for.
+func TestPartsThatSpoil(t *testing.T) {
+	const width, height = 320, 180
+	name := writeClip(t, width, height, steady(24), map[int]func(*scene.Picture){6: func(p *scene.Picture) {
+		for y := range height {
+			row := p.Y[y*width : (y+1)*width]
+			by := (7*(y/2)%25 + width - 12) % width
+			copy(row, slices.Concat(row[by:], row[:by]))
+		}
+	}})
+	for want, find := range map[Kind][]Kind{Garbled: {Garbled, Jitter}, Jitter: {Jitter}} {
+		o := options(t, name)
+		o.Detect, o.DryRun, o.Find = true, true, find
+		if found := mustRun(t, o).Findings; len(found) != 1 || found[0].Kind != want || found[0].First.Number != 6 {
+			t.Errorf("found %v, want %s", found, want)
+		}
+	}
+}
+
 // In fields, a finding has the field's lines.
 func TestPartsOfFields(t *testing.T) {
 	const width, height = 320, 360

@@ -23,7 +23,7 @@ func TestSignalsWhileBlocked(t *testing.T) {
 	}
 	for i, args := range []string{
 		"fifo -o out.mkv --sidecar side --write-scenes scenes", "fifo -o pictures/%d.png",
-		"evaluate fifo --report report", "debug fifo --at 0.1 -o why", "batch jobs.yaml", "/dev/stdin -o out.mkv", in + " -o fifo -f nut",
+		"evaluate fifo --report report", "debug fifo --at 1.5 -o why", "batch jobs.yaml", "/dev/stdin -o out.mkv", in + " -o fifo -f nut",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,8 @@ type Span struct {
 	From, To  *big.Rat // seconds after the file's start; nil for its start and its end
 	Subtitles bool     // also subtitles that began up to a minute before From
 	Packets   bool     // the video's packets in place of its pictures
+	// MarkDamage is as in media.Decoding.
+	MarkDamage bool
 }
 
 // Reopen opens c's input once more, with all of its options. The first picture is the last one at or
@@ -22,6 +24,7 @@ type Span struct {
 func (c *Clip) Reopen(ctx context.Context, s Span) (*media.Reader, error) {
 	o := c.readerOptions()
 	o.From, o.To, o.Packets, o.ProbeFields = media.Start{At: s.From, Subtitles: s.Subtitles}, s.To, s.Packets, false
+	o.MarkDamage = s.MarkDamage
 	return media.Open(ctx, c.Options.Input.File, o)
 }
 
@@ -31,10 +34,7 @@ func OpenInput(ctx context.Context, o Options, markDamage bool) (*media.Reader, 
 	if err != nil {
 		return nil, err
 	}
-	c := Clip{Options: *settled}
-	r := c.readerOptions()
-	r.ProbeFields, r.MarkDamage = false, markDamage
-	return media.Open(ctx, o.Input.File, r)
+	return (&Clip{Options: *settled}).Reopen(ctx, Span{From: o.Timing.From, To: o.Timing.To, MarkDamage: markDamage})
 }
 
 // Part is consecutive frames of a pass, which Frames makes without those before and after them.

@@ -185,7 +185,7 @@ func breaksCadence(of []pace, n, period int) bool {
 	}
 	holds := false
 	for place := range period {
-		var seen [2]int // before and after
+		before, after := 0, 0
 		usual := unsure
 		for k := -periods; k <= periods; k++ {
 			at := n + k*period + place
@@ -196,9 +196,13 @@ func breaksCadence(of []pace, n, period int) bool {
 				return false
 			}
 			usual = of[at]
-			seen[max(k, 0)/max(k, 1)]++
+			if k < 0 {
+				before++
+			} else {
+				after++
+			}
 		}
-		if min(seen[0], seen[1]) < periodsSeen {
+		if min(before, after) < periodsSeen {
 			return false
 		}
 		holds = holds || usual == isHeld

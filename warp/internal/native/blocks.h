@@ -208,30 +208,8 @@ static inline void NAME(tile44)(const warp_scene *s, const warp_plane *p, const 
 		NAME(store44)(p, g, sums[b], x + 4 * b, y, s->limit);
 }
 
-// tile is for other shapes.
-static inline void NAME(tile)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y) {
-	for (int b = 0; b < r->blocks; b++) {
-		union {
-			float sum[most_block];
-			f32x4 vector[most_block / 4];
-		} all = {.vector = {{0}}};
-		EACH_READING(b > 0 ? r->end[b - 1] : 0, r->end[b])
-			for (int y = 0; y < g->height; y++)
-				for (int x = 0; x < g->width; x++) {
-					float v;
-					if (tap == on_sample)
-						v = (float)NAME(whole)(p, r, k)[(int64_t)y * p->sample_stride[r->twice[k] & 1] + x];
-					else
-						v = one(NAME(between)(p, r, k) + y * g->stride + x, g->stride, wx, wy);
-					all.sum[y * g->width + x] += v * weight;
-				}
-		END_READING
-		NAME(store)(p, g, all.vector, x + b * g->width, y, s->limit);
-	}
-}
-
-// between_light returns a sample of neighbour second, between columns x and right and rows y and below: what the spline through the light has
-// there, within their limits. p points to the first of its coefficients.
+// between_light returns the sample of neighbour second between columns x and right and rows y and below: the signal of the light of the
+// spline, within the limits of the samples around. p points to the first of its coefficients.
 static inline float NAME(between_light)(const warp_scene *s, const warp_plane *q, int second, const float *p, int64_t stride, const float *wx, const float *wy,
 	int x, int y, int right, int below) {
 	const SAMPLE *upper = (const SAMPLE *)q->samples[second] + (int64_t)mirrored(y, q->height) * q->sample_stride[second];
@@ -246,8 +224,8 @@ static inline float NAME(between_light)(const warp_scene *s, const warp_plane *q
 	return (float)(least == most ? least : signal(s, one(p, stride, wx, wy), least, most));
 }
 
-// lit is tile for samples that are read in light.
-static inline void NAME(lit)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y) {
+// tile is for other shapes, and for samples that are read in light.
+static inline void NAME(tile)(const warp_scene *s, const warp_plane *p, const geometry *g, const readings *r, int x, int y, int lit) {
 	for (int b = 0; b < r->blocks; b++) {
 		union {
 			float sum[most_block];
@@ -261,9 +239,11 @@ static inline void NAME(lit)(const warp_scene *s, const warp_plane *p, const geo
 					float v;
 					if (tap == on_sample)
 						v = (float)NAME(whole)(p, r, k)[(int64_t)y * p->sample_stride[second] + x];
-					else
+					else if (lit)
 						v = NAME(between_light)(s, p, second, NAME(between)(p, r, k) + y * g->stride + x, g->stride, wx, wy,
 							left + x, top + y, left + x + right, top + y + below);
+					else
+						v = one(NAME(between)(p, r, k) + y * g->stride + x, g->stride, wx, wy);
 					all.sum[y * g->width + x] += v * weight;
 				}
 		END_READING
@@ -295,7 +275,7 @@ static inline void NAME(planes)(const warp_scene *s, const warp_plane *p, int pl
 			mark(p, &g, x, row);
 	for (int k = 0; k < planes; k++)
 		if (s->light)
-			NAME(lit)(s, p + k, &g, &r, left, row);
+			NAME(tile)(s, p + k, &g, &r, left, row, 1);
 		else if (g.width == 1 && g.height == 1 && k + 1 < planes)
 			NAME(both11)(s, p + k++, &g, &r, left, row);
 		else if (g.width == 1 && g.height == 1)
@@ -307,7 +287,7 @@ static inline void NAME(planes)(const warp_scene *s, const warp_plane *p, int pl
 		else if (g.width == 4 && g.height == 4)
 			NAME(tile44)(s, p + k, &g, &r, left, row);
 		else
-			NAME(tile)(s, p + k, &g, &r, left, row);
+			NAME(tile)(s, p + k, &g, &r, left, row, 0);
 }
 
 // render renders all planes, tile by tile.

@@ -136,7 +136,7 @@ func Copy(dst, src *Frame) {
 	}
 }
 
-// ShowLightAs makes f's samples encode light as those of g do.
+// ShowLightAs gives f the encoding of light that g has.
 func (f *Frame) ShowLightAs(g *Frame) {
 	f.Transfer, f.FullRange, f.Floats = g.Transfer, g.FullRange, g.Floats
 }

@@ -36,7 +36,7 @@ func FrameTime(f *astiav.Frame) int64 { return int64(raw(f).best_effort_timestam
 func FrameDuration(f *astiav.Frame) int64 { return int64(C.compat_frame_duration(raw(f))) }
 
 // FrameDamaged reports whether the decoder found errors in f (AV_FRAME_FLAG_CORRUPT,
-// AVFrame.decode_error_flags), other than those of FrameSuspect.
+// AVFrame.decode_error_flags). What FrameSuspect reports does not count.
 func FrameDamaged(f *astiav.Frame) bool { return C.frame_damaged(raw(f)) != 0 }
 
 // FrameSuspect reports whether the decoder reports lost slices in f and has concealed nothing

@@ -18,7 +18,7 @@ import "C"
 
 import "github.com/asticode/go-astiav"
 
-// PictureStructure says whether a packet holds a frame or a field (AVPictureStructure).
+// PictureStructure is what a packet holds: a frame or one of its fields (AVPictureStructure).
 type PictureStructure int
 
 // Structures of pictures.

@@ -25,8 +25,8 @@ func TestAccuracyTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(rows) != 6 {
-			t.Fatalf("%d rows, want 6", len(rows))
+		if len(rows) != 5 {
+			t.Fatalf("%d rows, want 5", len(rows))
 		}
 		for i, row := range rows {
 			floor := test.single

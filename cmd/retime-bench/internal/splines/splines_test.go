@@ -46,19 +46,6 @@ func TestAccuracyTables(t *testing.T) {
 	}
 }
 
-func TestWeightsOnTheFlyBeatTheTable(t *testing.T) {
-	rows, err := Weights(frame.Workers{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i < len(rows); i += 2 {
-		fly, table := rows[i], rows[i+1]
-		if !(fly.SumSquaredError > 0 && fly.SumSquaredError < table.SumSquaredError) {
-			t.Errorf("%+v and %+v", fly, table)
-		}
-	}
-}
-
 func TestRotationsGainWithTheOrder(t *testing.T) {
 	img := Picture(300, 260)
 	var last float64

@@ -64,6 +64,15 @@ func Double(f Field, width, height int) Field {
 	return out
 }
 
+// Enlarge doubles f up to the size of pictures of width by height pixels, of which f's own were halved, and returns how often.
+func Enlarge(f Field, width, height int) (larger Field, times int) {
+	if width <= f.Width && height <= f.Height {
+		return f, 0
+	}
+	half, times := Enlarge(f, (width+1)/2, (height+1)/2)
+	return Double(half, width, height), times + 1
+}
+
 // slopes returns half the change of the flow from pixel x, y to the right and down. At the edges it is
 // zero, since there a vector may have one child alone.
 func (f Field) slopes(x, y int) (right, down Vec) {

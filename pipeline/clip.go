@@ -130,6 +130,15 @@ func (c *Clip) WriterOptions(memory frame.Memory) media.WriterOptions {
 	return w
 }
 
+// create opens the output.
+func (c *Clip) create(ctx context.Context, memory frame.Memory) (*media.Writer, error) {
+	w := c.WriterOptions(memory)
+	if err := c.KeepChannels(ctx, &w); err != nil {
+		return nil, err
+	}
+	return media.Create(ctx, c.Options.Output.File, c.Source, w)
+}
+
 // Line returns a line from the clip to sink.
 func (c *Clip) Line(sink Sink, s synth.Synthesizer) *stages.Line {
 	return c.Options.Line(c.Plan, sink, s)

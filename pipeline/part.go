@@ -28,13 +28,13 @@ func (c *Clip) Reopen(ctx context.Context, s Span) (*media.Reader, error) {
 	return media.Open(ctx, c.Options.Input.File, o)
 }
 
-// OpenInput opens o's input with all of its options, and plans no conversion. markDamage is as in media.Decoding.
-func OpenInput(ctx context.Context, o Options, markDamage bool) (*media.Reader, error) {
+// OpenInput opens s of o's input with all of its options, and plans no conversion.
+func OpenInput(ctx context.Context, o Options, s Span) (*media.Reader, error) {
 	settled, err := o.Settle()
 	if err != nil {
 		return nil, err
 	}
-	return (&Clip{Options: *settled}).Reopen(ctx, Span{From: o.Timing.From, To: o.Timing.To, MarkDamage: markDamage})
+	return (&Clip{Options: *settled}).Reopen(ctx, s)
 }
 
 // Part is consecutive frames of a pass, which Frames makes without those before and after them.

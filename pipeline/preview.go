@@ -98,11 +98,7 @@ func preview(ctx context.Context, o Options, dir string) (*Preview, error) {
 		return nil, err
 	}
 	defer s.Close()
-	writing := clip.WriterOptions(s.Memory())
-	if err := clip.KeepChannels(ctx, &writing); err != nil {
-		return nil, err
-	}
-	writer, err := media.Create(ctx, o.Output.File, clip.Source, writing)
+	writer, err := clip.create(ctx, s.Memory())
 	if err != nil {
 		return nil, err
 	}

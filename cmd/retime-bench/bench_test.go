@@ -32,10 +32,9 @@ func TestBenchBspline(t *testing.T) {
 		want  []string
 	}{
 		{nil, 3 + 24, []string{"Table 8", "   11 float64 "}},
-		{[]string{"--accuracy"}, 2*(3+6) + 1, []string{"Table 4", "Table 5", "\nall double "}},
+		{[]string{"--accuracy"}, 2*(3+5) + 1, []string{"Table 4", "Table 5", "\nall double "}},
 		{[]string{"--scaling"}, 2 + 2 + 5, []string{"48x40", "3x2", " 1.00x"}},
-		{[]string{"--weights"}, 3 + 4, []string{"on the fly"}},
-		{[]string{"--weights", "--scaling"}, 3 + 4 + 1 + 2 + 2 + 5, nil},
+		{[]string{"--accuracy", "--scaling"}, 2*(3+5) + 1 + 1 + 2 + 2 + 5, nil},
 	} {
 		out, err := bench(context.Background(), append(small, c.args...)...)
 		if err != nil {

@@ -21,9 +21,9 @@ import (
 
 // BsplineOptions holds the flags of bspline.
 type BsplineOptions struct {
-	accuracy, scaling, weights, peers bool
-	size, python, figures             string
-	threads, repeat                   int
+	accuracy, scaling, peers bool
+	size, python             string
+	threads, repeat          int
 }
 
 // AddFlags declares the flags of bspline.
@@ -31,11 +31,9 @@ func (o *BsplineOptions) AddFlags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.BoolVar(&o.accuracy, "accuracy", false, "errors of float32, float64 and mixtures against the target precision,\nfor orders 3 and 11")
 	f.BoolVar(&o.scaling, "scaling", false, "time of order 3 against threads and against image area")
-	f.BoolVar(&o.weights, "weights", false, "errors of weights computed on the fly and of weights from a table")
 	f.BoolVar(&o.peers, "peers", false, "ten rotations by 36 degrees, compared with the original, by retime,\n"+
 		"and by SciPy and OpenCV where Python has them")
-	f.StringVar(&o.figures, "figures", "", "draw the pictures of docs/bspline.md into `DIR` instead")
-	f.StringVar(&o.size, "size", fmt.Sprintf("%dx%d", splines.Width, splines.Height), "size of the picture, `WxH`; --weights has its own")
+	f.StringVar(&o.size, "size", fmt.Sprintf("%dx%d", splines.Width, splines.Height), "size of the picture, `WxH`")
 	f.StringVar(&o.python, "python", "", "Python `PROGRAM` for --peers (default python3, else /usr/bin/python3)")
 	f.IntVar(&o.threads, "threads", 0, "worker threads, `N` (default all processors)")
 	f.IntVar(&o.repeat, "repeat", 3, "measure `N` times and take the best")
@@ -93,16 +91,12 @@ func runBspline(ctx context.Context, o BsplineOptions, stdout io.Writer) error {
 			return fault.New(fault.Usage, "--python: %w", err)
 		}
 	}
-	if o.figures != "" {
-		_, err := await(ctx, func() (struct{}, error) { return struct{}{}, splines.Figures(o.figures) })
-		return err
-	}
 	b := &bsplineBench{ctx, stdout, s, frame.Workers{N: o.threads}, o.repeat, o.python}
 	chosen := false
 	for _, part := range []struct {
 		chosen bool
 		run    func() error
-	}{{o.accuracy, b.accuracy}, {o.scaling, b.scaling}, {o.weights, b.weights}, {o.peers, b.peers}} {
+	}{{o.accuracy, b.accuracy}, {o.scaling, b.scaling}, {o.peers, b.peers}} {
 		if !part.chosen {
 			continue
 		}
@@ -223,21 +217,6 @@ func (b *bsplineBench) scaling() error {
 			b.printf(" %7.2fx", ms(threads[0].Total())/ms(t.Total()))
 		}
 		b.printf("\n")
-	}
-	return nil
-}
-
-// weights prints table 1 of Ruijters, ter Haar Romeny and Suetens.
-func (b *bsplineBench) weights() error {
-	rows, err := await(b.ctx, func() ([]splines.WeightError, error) { return splines.Weights(b.workers) })
-	if err != nil {
-		return err
-	}
-	b.printf("Weights of a cubic B-spline in float32 against float64: sum of squared errors over 256x256 positions,\n" +
-		"after table 1 of Ruijters et al., \"Accuracy of GPU-based B-spline Evaluation\" (2008), which has 5.83e-4 on\n" +
-		"the fly and 7.68e-4 from a table of 128 entries of 16 bits.\n")
-	for _, r := range rows {
-		b.printf("%-32s %9.2e\n", r.Method, r.SumSquaredError)
 	}
 	return nil
 }

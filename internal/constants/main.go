@@ -5,7 +5,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -14,13 +13,14 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"retime/internal/generated"
 )
 
 // headers lists the constants of each header, by the directory of the Go package that declares
@@ -92,18 +92,8 @@ func run(check bool) error {
 		if err != nil {
 			return err
 		}
-		name := filepath.Join(root, h.file)
-		now, err := os.ReadFile(name)
-		switch {
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
+		if err := generated.Write(filepath.Join(root, h.file), text, check); err != nil {
 			return err
-		case err == nil && bytes.Equal(now, text):
-		case check:
-			return fmt.Errorf("%s is not current; run make generate", h.file)
-		default:
-			if err := os.WriteFile(name, text, 0o644); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

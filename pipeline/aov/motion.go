@@ -1,8 +1,6 @@
 package aov
 
 import (
-	"slices"
-
 	"retime/flow"
 	"retime/frame"
 	"retime/pipeline/stages"
@@ -78,15 +76,7 @@ func (m *motion) find(v stages.Vectors, width, height int, f stages.Origin) erro
 	} else if err := m.between(flows, grid, f.Phase); err != nil {
 		return err
 	}
-	var sizes [][2]int // of the pictures, and of them halved
-	for w, h := width, height; w > grid.Width || h > grid.Height; w, h = (w+1)/2, (h+1)/2 {
-		sizes = append(sizes, [2]int{w, h})
-	}
-	m.level = len(sizes)
-	for _, s := range slices.Backward(sizes) {
-		grid = flow.Double(grid, s[0], s[1])
-	}
-	m.field = grid
+	m.field, m.level = flow.Enlarge(grid, width, height)
 	return nil
 }
 

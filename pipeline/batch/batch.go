@@ -35,7 +35,6 @@ type Resources struct {
 	Slot, Slots int                     // the job's place among the jobs that run at once, from 0, and the number of places
 	Overwrite   bool                    // replace an output that exists
 	Keep        []string                // files of all jobs, which no partial output may replace
-	Interrupted bool                    // a killed run may have left unfinished files
 	Log         io.Writer               // receives the job's messages
 	Progress    func(pipeline.Progress) // receives the job's progress
 }
@@ -264,7 +263,7 @@ func (b *batch) convert(ctx context.Context, i int, r Resources) (end func() Out
 	if out := b.save(key, now, out); out.Err != nil {
 		return func() Outcome { return out }
 	}
-	r.Overwrite, r.Interrupted = b.o.Overwrite || exist || was.Owned && media.IsSequence(job.Output), was.State == Running
+	r.Overwrite = b.o.Overwrite || exist || was.Owned && media.IsSequence(job.Output)
 	r.Progress = func(p pipeline.Progress) { b.notify(Event{Job: i, State: Running, Progress: p}) }
 	log := b.store.createLog(key)
 	r.Log = log

@@ -191,11 +191,11 @@ func (d *detector) spoils(n int, step *distance) bool {
 			limit *= faint
 		}
 		var kind Kind
-		if s, kind = secondLook(before, f.signature, after, s, limit, d.rows); s < limit {
+		if s, kind = secondLook(f.signature, []*signature{before, after}, s, limit, d.rows); s < limit {
 			return false
 		}
 		if kind == Garbled && s < mostPassing && d.besideSound(i+1, n) {
-			left, _ := secondLook(before, f.signature, after, s, limit, d.rows, f.beside)
+			left, _ := secondLook(f.signature, []*signature{before, after, f.beside}, s, limit, d.rows)
 			if left < limit || left < 2*limit && left <= mostLeft*s {
 				return false
 			}
@@ -382,7 +382,7 @@ func (d *detector) end(n int, f []*signature) {
 	if share < endSpoilt {
 		return
 	}
-	share, k := secondLook(f[1], f[0], f[2], share, endSpoilt, d.rows)
+	share, k := secondLook(f[0], []*signature{f[1], f[2]}, share, endSpoilt, d.rows)
 	if share >= endSpoilt && share < anotherAt && k != Black && k != White {
 		d.verdict[n] = Finding{Kind: k, Score: share}
 	}

@@ -22,10 +22,12 @@ const (
 	mostlyLit    = 2 // times as many cells are lit as broken in a flash, at least
 )
 
-// secondLook looks at all cells of f, unless f is blank. It returns the share of those that are not found in the
-// neighbours, or share if f is blank; and Flash if most of these are only lit differently, or else what f.kind says. If a
-// quarter of the cells suggests less than half of limit, it looks no further. What is found in a field beside f has passed.
-func secondLook(a, f, b *signature, share, limit float64, rows int, beside ...*signature) (float64, Kind) {
+// secondLook looks for all cells of f, unless f is blank, in others: the frames before and after f, and whatever else may
+// show the same. It returns the share of the cells that are not found, or share if f is blank; and Flash if most of these
+// are only lit differently, or else what f.kind says. If a quarter of the cells suggests less than half of limit, it looks
+// no further.
+func secondLook(f *signature, others []*signature, share, limit float64, rows int) (float64, Kind) {
+	a, b := others[0], others[1]
 	k := f.kind(a)
 	if k != Garbled && k != Flash {
 		return share, k
@@ -34,13 +36,12 @@ func secondLook(a, f, b *signature, share, limit float64, rows int, beside ...*s
 	var broken, lit, missing int
 	var at [cellsY][cellsX]shiftBy
 	var lost [cellsY][cellsX]bool
-	in := append([]*signature{a, b}, beside...)
 	reach := f.small.Width / foundWithin
 	for pass := range passes {
 		var last shiftBy
 		for y := range rows {
 			for x := (pass + 2*y) % passes; x < cellsX; x += passes {
-				found, v := f.foundNearby(in, x, y, reach, shiftBy{}, last, at[y][max(x-1, 0)], at[max(y-1, 0)][x])
+				found, v := f.foundNearby(others, x, y, reach, shiftBy{}, last, at[y][max(x-1, 0)], at[max(y-1, 0)][x])
 				if at[y][x], lost[y][x] = v, !found; found {
 					last = v
 				} else {

@@ -31,7 +31,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	if o.SmartCopy {
 		c.Input.Rotation = pipeline.KeepRotation
 	}
-	r, err := pipeline.OpenInput(ctx, c, o.Detect)
+	r, err := pipeline.OpenInput(ctx, c, pipeline.Span{From: c.Timing.From, To: c.Timing.To, MarkDamage: o.Detect})
 	if err != nil {
 		return nil, err
 	}

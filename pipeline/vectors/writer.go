@@ -162,15 +162,7 @@ func (w *Writer) layer(v stages.Vectors, f, other flow.Field) (l layer, err erro
 			return l, err
 		}
 	}
-	var sizes [][2]int // of the pictures, and of them halved
-	for width, height := v.Width, v.Height; width > f.Width || height > f.Height; width, height = (width+1)/2, (height+1)/2 {
-		sizes = append(sizes, [2]int{width, height})
-	}
-	l.level = len(sizes)
-	for _, s := range slices.Backward(sizes) {
-		f = flow.Double(f, s[0], s[1])
-	}
-	l.Field = f
+	l.Field, l.level = flow.Enlarge(f, v.Width, v.Height)
 	return l, nil
 }
 

@@ -35,12 +35,12 @@ func TestThreeWaysAgree(t *testing.T) {
 			continue
 		}
 		for _, x := range points(rng, e.Spline, n) {
-			want := e.Explicit(x)
+			want := e.explicit(x)
 			if got := e.At(x); got.Cmp(want) != 0 {
 				t.Errorf("%s at %v: %v by the recurrence, %v by the explicit form", e.Name, x, got, want)
 			}
 			if e.Degree() <= convolutions && len(e.Terms()) == 1 {
-				if got := e.Convolved(x); got.Cmp(want) != 0 {
+				if got := e.integrated(x); got.Cmp(want) != 0 {
 					t.Errorf("%s at %v: %v by convolutions, %v by the explicit form", e.Name, x, got, want)
 				}
 			}

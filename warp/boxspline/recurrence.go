@@ -1,10 +1,6 @@
 package boxspline
 
-import (
-	"slices"
-
-	"retime/warp/boxspline/exact"
-)
+import "retime/warp/boxspline/exact"
 
 // Pieces computes the polynomials of a spline and of its shifts near a point.
 type Pieces struct {
@@ -134,42 +130,15 @@ func (p *Pieces) mayReach(m powers, q exact.Vec) bool {
 	return true
 }
 
-// Convolved returns s(x) by the definition of box splines, M_Ξ(x) = ∫ M_(Ξ\ξ)(x - tξ) dt from 0 to
-// 1, one direction after the other. The integrals are exact: along a line, a box spline is a
-// polynomial between its knot planes. The time grows exponentially with the number of directions.
-func (s *Spline) Convolved(x exact.Vec) exact.Rat {
-	var sum exact.Rat
-	for _, t := range s.terms {
-		sum = sum.Add(t.Weight.Mul(s.convolved(t.Times, x.Sub(s.corner(t)))))
+// side returns the sign of t or, if t is zero, of row·(1, ε, ε²).
+func side(t exact.Rat, row exact.Vec) int {
+	if t.Sign() != 0 {
+		return t.Sign()
 	}
-	return sum
-}
-
-func (s *Spline) convolved(m powers, x exact.Vec) exact.Rat {
-	degree := m.total() - s.dim - 1
-	basis, of := s.basis(m)
-	if degree < 0 {
-		at := Pieces{of: s, near: x}
-		inverse, _ := basis.Inverse()
-		return at.parallelepiped(basis, inverse, make(exact.Vec, s.dim)).At(x)
-	}
-	// Remove the last direction that the others can do without.
-	var less powers
-	var along exact.Vec
-	for i, d := range s.directions {
-		if m[i] > 1 || m[i] == 1 && !slices.Contains(of, i) {
-			less, along = m, d
-			less[i]--
+	for _, a := range row {
+		if a.Sign() != 0 {
+			return a.Sign()
 		}
 	}
-	cuts := s.crossings(less, x, along)
-	var sum exact.Rat
-	for i := range len(cuts) - 1 {
-		width := cuts[i+1].Sub(cuts[i])
-		for k, w := range openWeights(degree) {
-			t := cuts[i].Add(width.Mul(exact.Frac(k+1, degree+2)))
-			sum = sum.Add(width.Mul(w).Mul(s.convolved(less, x.Sub(along.Scale(t)))))
-		}
-	}
-	return sum
+	return 0
 }

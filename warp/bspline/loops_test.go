@@ -14,9 +14,9 @@ import (
 )
 
 // guardedTile returns a tile of random samples, some denormal, between pages that fault.
-func guardedTile(t testing.TB, r *rand.Rand, length int, end bool) *tile[float32, float32] {
+func guardedTile(t testing.TB, r *rand.Rand, length int, end bool) *tile[float32] {
 	regions := (length + Region - 1) / Region
-	m := &tile[float32, float32]{simdtest.Guarded[float32](t, length*lanes, end), simdtest.Guarded[[lanes]float32](t, regions, end)}
+	m := &tile[float32]{simdtest.Guarded[float32](t, length*lanes, end), simdtest.Guarded[[lanes]float32](t, regions, end)}
 	value := func() float32 {
 		if r.IntN(16) == 0 {
 			return []float32{0, 1e-41, -1e-39, 65535, -1e30}[r.IntN(5)]
@@ -45,7 +45,7 @@ func TestLoopsRecursion(t *testing.T) {
 		for _, z := range []float32{-0.26794919, -0.96, 0.5} {
 			for _, level := range simd.Levels()[1:] {
 				l := variant(level)
-				check := func(name string, run func(l loopTable, t *tile[float32, float32])) {
+				check := func(name string, run func(l loopTable, t *tile[float32])) {
 					copy(want.pix, source)
 					copy(got.pix, source)
 					run(portable, want)
@@ -61,12 +61,12 @@ func TestLoopsRecursion(t *testing.T) {
 						}
 					}
 				}
-				check("causal", func(l loopTable, t *tile[float32, float32]) { l.causal(t, z) })
-				check("anticausal", func(l loopTable, t *tile[float32, float32]) { l.anticausal(t, z, length-1) })
-				check("anticausal, whole", func(l loopTable, t *tile[float32, float32]) { l.anticausal(t, z, length) })
+				check("causal", func(l loopTable, t *tile[float32]) { l.causal(t, z) })
+				check("anticausal", func(l loopTable, t *tile[float32]) { l.anticausal(t, z, length-1) })
+				check("anticausal, whole", func(l loopTable, t *tile[float32]) { l.anticausal(t, z, length) })
 				for _, n := range []int{1, 12, Region} {
-					check("start, causal", func(l loopTable, t *tile[float32, float32]) { l.startCausal(t, z, n) })
-					check("start, anticausal", func(l loopTable, t *tile[float32, float32]) {
+					check("start, causal", func(l loopTable, t *tile[float32]) { l.startCausal(t, z, n) })
+					check("start, anticausal", func(l loopTable, t *tile[float32]) {
 						l.startAnticausal(t, z, n, max(0, length-n)/Region)
 					})
 				}

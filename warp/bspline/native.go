@@ -69,18 +69,18 @@ func variant(l simd.Level) loopTable {
 	if k == nil {
 		return portable
 	}
-	carry := func(t *tile[float32, float32]) *C.float { return (*C.float)(unsafe.Pointer(unsafe.SliceData(t.carry))) }
+	carry := func(t *tile[float32]) *C.float { return (*C.float)(unsafe.Pointer(unsafe.SliceData(t.carry))) }
 	return loopTable{
-		causal: func(t *tile[float32, float32], z float32) {
+		causal: func(t *tile[float32], z float32) {
 			C.call_causal(k, floats(t.pix), carry(t), C.float(z), C.int64_t(t.length()))
 		},
-		anticausal: func(t *tile[float32, float32], z float32, end int) {
+		anticausal: func(t *tile[float32], z float32, end int) {
 			C.call_anticausal(k, floats(t.pix), carry(t), C.float(z), C.int64_t(end))
 		},
-		startCausal: func(t *tile[float32, float32], z float32, n int) {
+		startCausal: func(t *tile[float32], z float32, n int) {
 			C.call_start_causal(k, floats(t.pix), carry(t), C.float(z), C.int64_t(n), C.int64_t(len(t.carry)))
 		},
-		startAnticausal: func(t *tile[float32, float32], z float32, n, count int) {
+		startAnticausal: func(t *tile[float32], z float32, n, count int) {
 			C.call_start_anticausal(k, floats(t.pix), carry(t), C.float(z), C.int64_t(n), C.int64_t(count))
 		},
 		move: func(dst []float32, dstStride int, src []float32, srcStride, n int) {

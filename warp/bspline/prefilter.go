@@ -14,32 +14,25 @@ import (
 // the definition of the result, for every backend.
 const Region = 256
 
-// Prefilter turns samples of type T into B-spline coefficients, computing in T.
-type Prefilter[T Float] = MixedPrefilter[T, T]
-
-// MixedPrefilter is a prefilter that stores coefficients, even between its passes, in S and
-// computes its recursions in C. The two types differ only in studies of the cost of rounding; use
-// [Prefilter] otherwise.
-//
-// Several goroutines may use a MixedPrefilter at once.
-type MixedPrefilter[S, C Float] struct {
+// Prefilter turns samples of type T into B-spline coefficients, computing in T. Several goroutines may use a Prefilter at once.
+type Prefilter[T Float] struct {
 	order    Order
 	boundary Boundary
-	poles    []PoleFilter[C]
+	poles    []PoleFilter[T]
 	margin   int
 
 	mu      sync.Mutex
-	scratch []*tile[S, C]
+	scratch []*tile[T]
 }
 
 // PoleFilter holds the parameters of the filters for one pole.
-type PoleFilter[C Float] struct {
-	Z C // the pole
+type PoleFilter[T Float] struct {
+	Z T // the pole
 	// N is the truncation index, at most Region.
 	N int
 	// Border is the factor of table 3 for the anticausal initialisation at the
 	// end of a signal.
-	Border C
+	Border T
 }
 
 // finest is the finest precision that makes a difference.
@@ -51,12 +44,6 @@ const finest = 1e-20
 // hold it. precision must be positive; values below 1e-20, far below the rounding of float64, count
 // as 1e-20. Orders 0 and 1 and CatmullRom need no filtering.
 func NewPrefilter[T Float](order Order, boundary Boundary, precision float64) (*Prefilter[T], error) {
-	return NewMixedPrefilter[T, T](order, boundary, precision)
-}
-
-// NewMixedPrefilter does the work of NewPrefilter for different types of storage and
-// computation.
-func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision float64) (*MixedPrefilter[S, C], error) {
 	if err := order.Check(); err != nil {
 		return nil, err
 	}
@@ -66,7 +53,7 @@ func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision flo
 	if !(precision > 0) || math.IsInf(precision, 1) {
 		return nil, fmt.Errorf("bspline: precision %v: want a positive number, such as 1e-6", precision)
 	}
-	p := &MixedPrefilter[S, C]{order: order, boundary: boundary}
+	p := &Prefilter[T]{order: order, boundary: boundary}
 	poles := Poles(order)
 	for i, n := range truncation(poles, max(precision, finest)) {
 		z := poles[i]
@@ -74,7 +61,7 @@ func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision flo
 		if boundary == WholeSymmetric {
 			border = z / (float64(z*z) - 1)
 		}
-		p.poles = append(p.poles, PoleFilter[C]{C(z), n, C(border)})
+		p.poles = append(p.poles, PoleFilter[T]{T(z), n, T(border)})
 	}
 	if boundary == Constant && len(poles) > 0 {
 		p.margin = p.poles[0].N + int(order)/2
@@ -82,32 +69,19 @@ func NewMixedPrefilter[S, C Float](order Order, boundary Boundary, precision flo
 	return p, nil
 }
 
-// Order returns the order of the prefilter.
-func (p *MixedPrefilter[S, C]) Order() Order { return p.order }
-
 // Boundary returns the boundary of the prefilter.
-func (p *MixedPrefilter[S, C]) Boundary() Boundary { return p.boundary }
+func (p *Prefilter[T]) Boundary() Boundary { return p.boundary }
 
 // Margin returns the number of samples by which the caller must extend an image on each
 // of its four sides before Apply. It is 0 for the boundaries that pass through the
 // filters (the "exact domain" of Briand and Davy, section 2.2) and positive for
 // Constant, which does not and needs an extended domain; see [Extend].
-func (p *MixedPrefilter[S, C]) Margin() int { return p.margin }
-
-// TruncationIndices returns, for each pole in the order of [Poles], the number of terms
-// in the sum of an initialisation (Briand and Davy, equation 22).
-func (p *MixedPrefilter[S, C]) TruncationIndices() []int {
-	n := make([]int, len(p.poles))
-	for i := range n {
-		n[i] = p.poles[i].N
-	}
-	return n
-}
+func (p *Prefilter[T]) Margin() int { return p.margin }
 
 // Filters returns the filters of each pole in the order in which Apply runs them. Other
 // implementations of Apply need them.
-func (p *MixedPrefilter[S, C]) Filters() []PoleFilter[C] {
-	return append([]PoleFilter[C](nil), p.poles...)
+func (p *Prefilter[T]) Filters() []PoleFilter[T] {
+	return append([]PoleFilter[T](nil), p.poles...)
 }
 
 // Apply replaces the samples of img by un-normalised B-spline coefficients, columns
@@ -115,7 +89,7 @@ func (p *MixedPrefilter[S, C]) Filters() []PoleFilter[C] {
 // img must include Margin samples on each side. Samples that are not finite spread over
 // their row and column; Apply does not check for them. It leaves an empty image alone.
 // It returns an error if img's shape does not match its samples.
-func (p *MixedPrefilter[S, C]) Apply(workers frame.Workers, img frame.Image[S]) error {
+func (p *Prefilter[T]) Apply(workers frame.Workers, img frame.Image[T]) error {
 	if err := p.check(img); err != nil {
 		return err
 	}
@@ -124,7 +98,7 @@ func (p *MixedPrefilter[S, C]) Apply(workers frame.Workers, img frame.Image[S]) 
 	return nil
 }
 
-func (p *MixedPrefilter[S, C]) check(img frame.Image[S]) error {
+func (p *Prefilter[T]) check(img frame.Image[T]) error {
 	if err := checkImage(img); err != nil {
 		return err
 	}
@@ -151,26 +125,26 @@ func checkImage[T any](img frame.Image[T]) error {
 }
 
 // columns filters along y.
-func (p *MixedPrefilter[S, C]) columns(workers frame.Workers, img frame.Image[S]) {
+func (p *Prefilter[T]) columns(workers frame.Workers, img frame.Image[T]) {
 	p.tiles(workers, img.Width, img.Height,
-		func(t *tile[S, C], x, n, y0, y1 int) { t.gatherColumns(img, x, n, y0, y1) },
-		func(t *tile[S, C], x, n, y0, y1 int) { t.scatterColumns(img, x, n, y0, y1) })
+		func(t *tile[T], x, n, y0, y1 int) { t.gatherColumns(img, x, n, y0, y1) },
+		func(t *tile[T], x, n, y0, y1 int) { t.scatterColumns(img, x, n, y0, y1) })
 }
 
 // rows filters along x, by transposing the rows into columns of tiles.
-func (p *MixedPrefilter[S, C]) rows(workers frame.Workers, img frame.Image[S]) {
+func (p *Prefilter[T]) rows(workers frame.Workers, img frame.Image[T]) {
 	p.tiles(workers, img.Height, img.Width,
-		func(t *tile[S, C], y, n, x0, x1 int) { t.gatherRows(img, y, n, x0, x1) },
-		func(t *tile[S, C], y, n, x0, x1 int) { t.scatterRows(img, y, n, x0, x1) })
+		func(t *tile[T], y, n, x0, x1 int) { t.gatherRows(img, y, n, x0, x1) },
+		func(t *tile[T], y, n, x0, x1 int) { t.scatterRows(img, y, n, x0, x1) })
 }
 
 // move copies samples [i0, i1) of the n lines from line on between an image and a tile.
-type move[S, C Float] func(t *tile[S, C], line, n, i0, i1 int)
+type move[T Float] func(t *tile[T], line, n, i0, i1 int)
 
 // tiles filters lines of the given length, lanes of them at a time. Each worker takes a
 // tile or, if a line has more subregions than there are tiles, the workers share every
 // tile.
-func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, gather, scatter move[S, C]) {
+func (p *Prefilter[T]) tiles(workers frame.Workers, lines, length int, gather, scatter move[T]) {
 	if len(p.poles) == 0 || lines == 0 || length == 0 {
 		return
 	}
@@ -200,7 +174,7 @@ func (p *MixedPrefilter[S, C]) tiles(workers frame.Workers, lines, length int, g
 
 // filter runs the exponential filters of every pole over a tile. It computes all
 // initialisations of a pass before the pass overwrites the samples that they read.
-func (p *MixedPrefilter[S, C]) filter(t *tile[S, C]) {
+func (p *Prefilter[T]) filter(t *tile[T]) {
 	for _, q := range p.poles {
 		t.initEveryCausal(q, p.boundary)
 		t.everyCausal(q)
@@ -210,7 +184,7 @@ func (p *MixedPrefilter[S, C]) filter(t *tile[S, C]) {
 }
 
 // filterShared does the work of filter with several workers.
-func (p *MixedPrefilter[S, C]) filterShared(workers frame.Workers, t *tile[S, C]) {
+func (p *Prefilter[T]) filterShared(workers frame.Workers, t *tile[T]) {
 	for _, q := range p.poles {
 		each(workers, len(t.carry), func(r int) { t.initCausal(q, p.boundary, r) })
 		each(workers, len(t.carry), func(r int) { t.causal(q, r) })
@@ -220,20 +194,20 @@ func (p *MixedPrefilter[S, C]) filterShared(workers frame.Workers, t *tile[S, C]
 }
 
 // tile returns a tile of the given length, and reuses one if it can.
-func (p *MixedPrefilter[S, C]) tile(length int) *tile[S, C] {
+func (p *Prefilter[T]) tile(length int) *tile[T] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var t *tile[S, C]
+	var t *tile[T]
 	if n := len(p.scratch); n > 0 {
 		t, p.scratch = p.scratch[n-1], p.scratch[:n-1]
 	} else {
-		t = &tile[S, C]{}
+		t = &tile[T]{}
 	}
 	t.resize(length)
 	return t
 }
 
-func (p *MixedPrefilter[S, C]) release(t *tile[S, C]) {
+func (p *Prefilter[T]) release(t *tile[T]) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.scratch = append(p.scratch, t)

@@ -9,35 +9,35 @@ const lanes = 16
 // tile is a group of lines laid out so that sample i of lane j is pix[i*lanes+j]: the
 // columns of a picture, or its rows transposed. Lanes without a line have undefined
 // contents.
-type tile[S, C Float] struct {
-	pix []S
+type tile[T Float] struct {
+	pix []T
 	// carry holds, for each subregion, the output before it in the current pass.
-	carry [][lanes]C
+	carry [][lanes]T
 }
 
-func (t *tile[S, C]) resize(length int) {
+func (t *tile[T]) resize(length int) {
 	if n := length * lanes; cap(t.pix) < n {
-		t.pix = make([]S, n)
+		t.pix = make([]T, n)
 	} else {
 		t.pix = t.pix[:n]
 	}
 	if n := (length + Region - 1) / Region; cap(t.carry) < n {
-		t.carry = make([][lanes]C, n)
+		t.carry = make([][lanes]T, n)
 	} else {
 		t.carry = t.carry[:n]
 	}
 }
 
 // length returns the number of samples of a line.
-func (t *tile[S, C]) length() int { return len(t.pix) / lanes }
+func (t *tile[T]) length() int { return len(t.pix) / lanes }
 
 // end returns the index after the last sample of subregion r.
-func (t *tile[S, C]) end(r int) int { return min((r+1)*Region, t.length()) }
+func (t *tile[T]) end(r int) int { return min((r+1)*Region, t.length()) }
 
 // samples returns samples [i0, i1) of every lane.
-func (t *tile[S, C]) samples(i0, i1 int) []S { return t.pix[i0*lanes : i1*lanes] }
+func (t *tile[T]) samples(i0, i1 int) []T { return t.pix[i0*lanes : i1*lanes] }
 
-func (t *tile[S, C]) gatherColumns(img frame.Image[S], x, n, y0, y1 int) {
+func (t *tile[T]) gatherColumns(img frame.Image[T], x, n, y0, y1 int) {
 	if n == lanes {
 		moveColumns(t.samples(y0, y1), lanes, img.Pix[y0*img.Stride+x:], img.Stride, y1-y0)
 		return
@@ -47,7 +47,7 @@ func (t *tile[S, C]) gatherColumns(img frame.Image[S], x, n, y0, y1 int) {
 	}
 }
 
-func (t *tile[S, C]) scatterColumns(img frame.Image[S], x, n, y0, y1 int) {
+func (t *tile[T]) scatterColumns(img frame.Image[T], x, n, y0, y1 int) {
 	if n == lanes {
 		moveColumns(img.Pix[y0*img.Stride+x:], img.Stride, t.samples(y0, y1), lanes, y1-y0)
 		return
@@ -58,7 +58,7 @@ func (t *tile[S, C]) scatterColumns(img frame.Image[S], x, n, y0, y1 int) {
 }
 
 // moveColumns is moveRows by the loops in use.
-func moveColumns[S Float](dst []S, dstStride int, src []S, srcStride, n int) {
+func moveColumns[T Float](dst []T, dstStride int, src []T, srcStride, n int) {
 	if dst, ok := any(dst).([]float32); ok {
 		loops.move(dst, dstStride, any(src).([]float32), srcStride, n)
 		return
@@ -67,7 +67,7 @@ func moveColumns[S Float](dst []S, dstStride int, src []S, srcStride, n int) {
 }
 
 // moveRows copies n rows of lanes elements.
-func moveRows[S Float](dst []S, dstStride int, src []S, srcStride, n int) {
+func moveRows[T Float](dst []T, dstStride int, src []T, srcStride, n int) {
 	for i := range n {
 		copy(dst[i*dstStride:][:lanes], src[i*srcStride:][:lanes])
 	}
@@ -76,7 +76,7 @@ func moveRows[S Float](dst []S, dstStride int, src []S, srcStride, n int) {
 // half is the number of rows that are transposed together, with a cursor for each.
 const half = lanes / 2
 
-func (t *tile[S, C]) gatherRows(img frame.Image[S], y, n, x0, x1 int) {
+func (t *tile[T]) gatherRows(img frame.Image[T], y, n, x0, x1 int) {
 	d := t.samples(x0, x1)
 	for j := 0; j < n; j++ {
 		if j%half == 0 && n-j >= half {
@@ -90,7 +90,7 @@ func (t *tile[S, C]) gatherRows(img frame.Image[S], y, n, x0, x1 int) {
 	}
 }
 
-func (t *tile[S, C]) scatterRows(img frame.Image[S], y, n, x0, x1 int) {
+func (t *tile[T]) scatterRows(img frame.Image[T], y, n, x0, x1 int) {
 	d := t.samples(x0, x1)
 	for j := 0; j < n; j++ {
 		if j%half == 0 && n-j >= half {
@@ -106,7 +106,7 @@ func (t *tile[S, C]) scatterRows(img frame.Image[S], y, n, x0, x1 int) {
 }
 
 // moveIn and moveOut are transposeIn and transposeOut by the loops in use.
-func moveIn[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
+func moveIn[T Float](d []T, img frame.Image[T], y, x0, x1 int) {
 	if d, ok := any(d).([]float32); ok {
 		loops.transposeIn(d, any(img).(frame.Image[float32]), y, x0, x1)
 		return
@@ -114,7 +114,7 @@ func moveIn[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
 	transposeIn(d, img, y, x0, x1)
 }
 
-func moveOut[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
+func moveOut[T Float](d []T, img frame.Image[T], y, x0, x1 int) {
 	if d, ok := any(d).([]float32); ok {
 		loops.transposeOut(d, any(img).(frame.Image[float32]), y, x0, x1)
 		return
@@ -124,7 +124,7 @@ func moveOut[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
 
 // transposeIn writes columns [x0, x1) of eight rows from y on to every lanes-th
 // group of eight samples of d.
-func transposeIn[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
+func transposeIn[T Float](d []T, img frame.Image[T], y, x0, x1 int) {
 	r0 := img.Row(y)[x0:x1]
 	r1 := img.Row(y + 1)[x0:x1][:len(r0)]
 	r2 := img.Row(y + 2)[x0:x1][:len(r0)]
@@ -134,14 +134,14 @@ func transposeIn[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
 	r6 := img.Row(y + 6)[x0:x1][:len(r0)]
 	r7 := img.Row(y + 7)[x0:x1][:len(r0)]
 	for x := range r0 {
-		c := (*[half]S)(d[x*lanes:])
+		c := (*[half]T)(d[x*lanes:])
 		c[0], c[1], c[2], c[3] = r0[x], r1[x], r2[x], r3[x]
 		c[4], c[5], c[6], c[7] = r4[x], r5[x], r6[x], r7[x]
 	}
 }
 
 // transposeOut reverses transposeIn.
-func transposeOut[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
+func transposeOut[T Float](d []T, img frame.Image[T], y, x0, x1 int) {
 	r0 := img.Row(y)[x0:x1]
 	r1 := img.Row(y + 1)[x0:x1][:len(r0)]
 	r2 := img.Row(y + 2)[x0:x1][:len(r0)]
@@ -151,7 +151,7 @@ func transposeOut[S Float](d []S, img frame.Image[S], y, x0, x1 int) {
 	r6 := img.Row(y + 6)[x0:x1][:len(r0)]
 	r7 := img.Row(y + 7)[x0:x1][:len(r0)]
 	for x := range r0 {
-		c := (*[half]S)(d[x*lanes:])
+		c := (*[half]T)(d[x*lanes:])
 		r0[x], r1[x], r2[x], r3[x] = c[0], c[1], c[2], c[3]
 		r4[x], r5[x], r6[x], r7[x] = c[4], c[5], c[6], c[7]
 	}

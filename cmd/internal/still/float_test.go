@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"retime/internal/npy"
 	"retime/pipeline/fault"
 )
 
-// npy returns an .npy file of version 1.0.
-func npy(header string, samples any) []byte {
-	b := []byte(npyMagic + "\x01\x00")
+// numpy returns an .npy file of version 1.0.
+func numpy(header string, samples any) []byte {
+	b := []byte(npy.Magic + "\x01\x00")
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(header)))
 	b = append(b, header...)
 	var order binary.ByteOrder = binary.LittleEndian
@@ -28,17 +29,17 @@ func npy(header string, samples any) []byte {
 
 func TestNPY(t *testing.T) {
 	f4, f8 := []float32{1, -2.5, 3, 4, 5, 1e30}, []float64{1, -2.5, 3, 4, 5, 1e300}
-	version2 := bytes.Replace(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", f4), []byte("\x01\x00<\x00"), []byte("\x02\x00<\x00\x00\x00"), 1)
+	version2 := bytes.Replace(numpy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", f4), []byte("\x01\x00<\x00"), []byte("\x02\x00<\x00\x00\x00"), 1)
 	for _, c := range []struct {
 		name string
 		data []byte
 		last float64
 	}{
-		{"float32", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n", f4), float64(f4[5])},
-		{"float64", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n", f8), 1e300},
-		{"big-endian", npy("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }\n", f4), float64(f4[5])},
-		{"big-endian float64", npy("{'descr': '>f8', 'fortran_order': False, 'shape': (2, 3), }\n", f8), 1e300},
-		{"in another order and style", npy(`{"shape":(2L,3),"fortran_order":False,"descr":"<f4"}`, f4), float64(f4[5])},
+		{"float32", numpy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }          \n", f4), float64(f4[5])},
+		{"float64", numpy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n", f8), 1e300},
+		{"big-endian", numpy("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }\n", f4), float64(f4[5])},
+		{"big-endian float64", numpy("{'descr': '>f8', 'fortran_order': False, 'shape': (2, 3), }\n", f8), 1e300},
+		{"in another order and style", numpy(`{"shape":(2L,3),"fortran_order":False,"descr":"<f4"}`, f4), float64(f4[5])},
 		{"version 2", version2, float64(f4[5])},
 	} {
 		p, err := Decode(bytes.NewReader(c.data))
@@ -78,12 +79,12 @@ func TestBadNPY(t *testing.T) {
 		{"{'descr': '<f4", "string"},
 		{"{'descr' '<f4'", `":"`},
 	} {
-		p, err := Decode(bytes.NewReader(npy(c.header, samples)))
+		p, err := Decode(bytes.NewReader(numpy(c.header, samples)))
 		if err == nil || fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, want an error about %s", c.header, p, err, c.want)
 		}
 	}
-	for _, data := range []string{npyMagic + "\x04\x00\x00\x00", npyMagic + "\x00\x00\x00\x00", npyMagic + "\x02\x00\xff\xff\xff\xff{}", npyMagic + "\x01\x00\x05\x00{}"} {
+	for _, data := range []string{npy.Magic + "\x04\x00\x00\x00", npy.Magic + "\x00\x00\x00\x00", npy.Magic + "\x02\x00\xff\xff\xff\xff{}", npy.Magic + "\x01\x00\x05\x00{}"} {
 		if _, err := Decode(strings.NewReader(data)); fault.KindOf(err) != fault.BadData {
 			t.Errorf("%q: %v", data, err)
 		}
@@ -144,11 +145,11 @@ func TestPFM(t *testing.T) {
 
 // FuzzFloat is FuzzPNM for .npy and PFM.
 func FuzzFloat(f *testing.F) {
-	f.Add(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }\n", []float32{1, 2}))
-	f.Add(npy("{'descr': '>f8', 'fortran_order': False, 'shape': (1, 2), }\n", []float64{1, 2}))
-	f.Add(npy(`{"shape":(1L,1),"fortran_order":False,"descr":"<f4"}`, []float32{1}))
-	f.Add([]byte(npyMagic + "\x02\x00\x02\x00\x00\x00{}"))
+	f.Add(numpy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1), }\n", []float32{1, 2}))
+	f.Add(numpy("{'descr': '>f8', 'fortran_order': False, 'shape': (1, 2), }\n", []float64{1, 2}))
+	f.Add(numpy(`{"shape":(1L,1),"fortran_order":False,"descr":"<f4"}`, []float32{1}))
+	f.Add([]byte(npy.Magic + "\x02\x00\x02\x00\x00\x00{}"))
 	f.Add([]byte("Pf\n1 1\n-1.0\nabcd"))
 	f.Add([]byte("PF 1 1 2 abcdefghijkl"))
-	f.Fuzz(func(t *testing.T, data []byte) { reread(t, data, npyMagic, "Pf", "PF") })
+	f.Fuzz(func(t *testing.T, data []byte) { reread(t, data, npy.Magic, "Pf", "PF") })
 }

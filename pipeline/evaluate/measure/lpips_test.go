@@ -18,8 +18,8 @@ import (
 	"retime/pipeline/media"
 )
 
-// npy encodes an array as NumPy does.
-func npy(shape []int, values []float32) []byte {
+// numpy encodes an array as NumPy does.
+func numpy(shape []int, values []float32) []byte {
 	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
 	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%s,), }", list)
 	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)+1), 0)
@@ -45,7 +45,7 @@ func network(t *testing.T, r *rand.Rand) (file string, arrays map[string]array) 
 		arrays[name] = array{shape, values}
 		w, err := z.Create(name + ".npy")
 		if err == nil {
-			_, err = w.Write(npy(shape, values))
+			_, err = w.Write(numpy(shape, values))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -192,8 +192,8 @@ func TestLPIPS(t *testing.T) {
 }
 
 func FuzzReadNPY(f *testing.F) {
-	f.Add(npy([]int{2, 3}, make([]float32, 6)))
-	f.Add(npy([]int{1 << 20, 1 << 20}, nil))
+	f.Add(numpy([]int{2, 3}, make([]float32, 6)))
+	f.Add(numpy([]int{1 << 20, 1 << 20}, nil))
 	f.Add([]byte("\x93NUMPY\x02\x00\x04\x00\x00\x00{   "))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := readNPY(bytes.NewReader(data), mostNumbers)
@@ -227,10 +227,10 @@ func FuzzNPZ(f *testing.F) {
 		}
 		return b.Bytes()
 	}
-	whole := npy([]int{2, 3}, make([]float32, 6))
+	whole := numpy([]int{2, 3}, make([]float32, 6))
 	f.Add(pack([]string{"w0.npy", "other.npy", "w0.npy"}, whole))
 	f.Add(pack([]string{"w0.npy"}, whole[:len(whole)-1]))
-	f.Add(pack([]string{"w0.npy", "b0.npy"}, npy([]int{1 << 20, 1 << 20}, nil)))
+	f.Add(pack([]string{"w0.npy", "b0.npy"}, numpy([]int{1 << 20, 1 << 20}, nil)))
 	f.Add([]byte("PK"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file := filepath.Join(t.TempDir(), "weights.npz")

@@ -2,17 +2,14 @@ package measure
 
 import (
 	"archive/zip"
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"retime/internal/npy"
 	"retime/pipeline/fault"
 	"retime/pipeline/plainfile"
 )
@@ -62,44 +59,23 @@ func readNPZ(file string, names []string) (map[string]array, error) {
 	return arrays, nil
 }
 
-var shapeOfArray = regexp.MustCompile(`'shape': \(([0-9, ]*)\)`)
-
-// readNPY reads an array of up to most numbers in NumPy's format, version 1 to 3.
+// readNPY reads an array of up to most numbers.
 func readNPY(r io.Reader, most int) (a array, err error) {
-	var begin [8]byte // the signature and the version
-	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {
-		return a, errors.New("not a NumPy array")
-	}
-	size := make([]byte, 4)
-	if begin[6] == 1 {
-		size = size[:2]
-	}
-	if _, err := io.ReadFull(r, size); err != nil {
+	h, err := npy.ReadHeader(r)
+	if err != nil {
 		return a, err
 	}
-	n := binary.LittleEndian.Uint32(append(size, 0, 0)[:4])
-	if n > 1<<16 {
-		return a, fmt.Errorf("a header of %d bytes", n)
-	}
-	header := make([]byte, n)
-	if _, err := io.ReadFull(r, header); err != nil {
-		return a, err
-	}
-	shape := shapeOfArray.FindSubmatch(header)
-	if shape == nil || !bytes.Contains(header, []byte("'descr': '<f4'")) || !bytes.Contains(header, []byte("'fortran_order': False")) {
-		return a, fmt.Errorf("want 32-bit floats in C's order, have %s", bytes.TrimSpace(header))
+	if h.Type != "<f4" || h.Fortran {
+		return a, fmt.Errorf("want 32-bit floats in C's order, have %+v", h)
 	}
 	count := 1
-	for text := range strings.SplitSeq(string(shape[1]), ",") {
-		if text = strings.TrimSpace(text); text == "" {
-			continue // after the last one
+	for _, d := range h.Shape {
+		if d < 1 || d > most/count {
+			return a, fmt.Errorf("shape %v is out of range", h.Shape)
 		}
-		d, err := strconv.Atoi(text)
-		if err != nil || d < 1 || d > most/count {
-			return a, fmt.Errorf("shape (%s) is out of range", shape[1])
-		}
-		a.shape, count = append(a.shape, d), count*d
+		count *= d
 	}
+	a.shape = h.Shape
 	data := make([]byte, 4*count)
 	if _, err := io.ReadFull(r, data); err != nil {
 		return a, err

@@ -6,15 +6,13 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"retime/internal/generated"
 	"retime/warp/boxspline"
 	"retime/warp/boxspline/compile/code"
 	"retime/warp/boxspline/compile/emit"
@@ -72,7 +70,7 @@ func run(root, kernels string, check bool) error {
 		return fmt.Errorf("report in %s: %w", document, err)
 	}
 	for name, text := range files {
-		if err := put(filepath.Join(root, name), text, check); err != nil {
+		if err := generated.Write(filepath.Join(root, name), text, check); err != nil {
 			return err
 		}
 	}
@@ -119,19 +117,4 @@ func compile(e *boxspline.Element) (*code.Program, error) {
 		}
 	}
 	return best, nil
-}
-
-// put writes text to a file or, if check is set, returns an error unless the file holds text.
-func put(name string, text []byte, check bool) error {
-	now, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	switch {
-	case err == nil && bytes.Equal(now, text):
-		return nil
-	case check:
-		return fmt.Errorf("%s is not current; run make generate", name)
-	}
-	return os.WriteFile(name, text, 0o644)
 }

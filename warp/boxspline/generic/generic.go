@@ -82,7 +82,6 @@ func each(l Lattice, b Basis, x []float64, f func(at []float64, c float64)) {
 
 // piece is a polynomial of a spline, and its derivatives.
 type piece struct {
-	exact exact.Poly
 	value []term
 	along [lattice.MaxDim][]term
 }
@@ -135,14 +134,6 @@ func (b *Spline) Gradient(x, dst []float64) {
 			dst[i] = at(p.along[i], x)
 		}
 	}
-}
-
-// Piece returns the polynomial at x, or nil outside the support. The caller must not change it.
-func (b *Spline) Piece(x []float64) exact.Poly {
-	if p := b.piece(x); p != nil {
-		return p.exact
-	}
-	return nil
 }
 
 func at(terms []term, x []float64) float64 {
@@ -201,7 +192,7 @@ func (b *Spline) compute(x []float64) *piece {
 	if len(poly) == 0 {
 		return nil
 	}
-	p := &piece{exact: poly, value: terms(poly)}
+	p := &piece{value: terms(poly)}
 	for i := range x {
 		p.along[i] = terms(poly.Derivative(i))
 	}

@@ -1,6 +1,5 @@
-// Package gpu measures splines on a device: B-splines of every order, box splines and texture
-// look-ups, with kernels of its own. It compares every figure with the bandwidth of a copy on the
-// same device in the same run.
+// Package gpu measures splines on a device: B-splines of every order, and box splines, with kernels of its own. It compares every
+// figure with the bandwidth of a copy on the same device in the same run.
 package gpu
 
 import (
@@ -22,7 +21,6 @@ type Study struct {
 // Studies lists all studies in the order in which they print.
 var Studies = []Study{
 	{"spline", "B-splines of every order: prefilter and evaluation", splineTables},
-	{"texture", "cubic interpolation by textures: errors and time", textures},
 	{"boxspline", "box splines on every lattice: with branches, without, by textures", boxSplines},
 }
 

@@ -94,11 +94,11 @@ func launchPositions(d *Device, s *cuda.Stream, element, variant string, p Posit
 	return s.Launch(k, grid, block, 0, args...)
 }
 
-// BoxTextures holds the coefficients of a box spline in linear textures, one for each coset.
+// BoxTextures holds the coefficients of a box spline in textures, one for each coset.
 type BoxTextures struct {
 	element  string
 	device   *Device
-	textures []*Texture
+	textures []*texture
 	base     lattice.Point
 }
 
@@ -106,11 +106,11 @@ type BoxTextures struct {
 func NewBoxTextures(d *Device, element string, dim int, arrays [][]float32, shape, base lattice.Point) (*BoxTextures, error) {
 	b := &BoxTextures{element: element, device: d, base: base}
 	for _, a := range arrays {
-		l := TextureLayout{Width: shape[0], Height: shape[1], Address: AddressClamp, Linear: true}
+		l := TextureLayout{Width: shape[0], Height: shape[1]}
 		if dim == 3 {
 			l.Depth = shape[2]
 		}
-		t, err := newTexture(d.driver, l, unsafe.Pointer(unsafe.SliceData(a)), shape[0])
+		t, err := newTexture(d.driver, l, a)
 		if err != nil {
 			b.Close()
 			return nil, err
@@ -123,7 +123,7 @@ func NewBoxTextures(d *Device, element string, dim int, arrays [][]float32, shap
 // Close frees the textures. No stream may still use them.
 func (b *BoxTextures) Close() {
 	for _, t := range b.textures {
-		t.Close()
+		_ = t.close()
 	}
 	b.textures = nil
 }

@@ -9,8 +9,6 @@ func SplineTable[T bspline.Float](b *Bench, width, height int) error {
 	return splineTable[T](b, width, height)
 }
 
-func TextureTable(b *Bench, width, height int) error { return textureTable(b, width, height) }
-
 func BoxSplineTable(b *Bench, width, height, side int) error {
 	return boxSplineTable(b, width, height, side)
 }

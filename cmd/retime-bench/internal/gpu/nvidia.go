@@ -7,14 +7,13 @@ package gpu
 #include <cuda.h>
 
 // new_texture makes a texture object, which gorgonia.org/cu does not bind.
-static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src, size_t stride, size_t width, size_t height, size_t depth,
-	int fractions, CUaddress_mode address, int linear, int normalized) {
+static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src, size_t stride, size_t width, size_t height, size_t depth) {
 	CUDA_ARRAY3D_DESCRIPTOR format = {0};
 	format.Width = width;
 	format.Height = height;
 	format.Depth = depth;
-	format.Format = fractions ? CU_AD_FORMAT_UNSIGNED_INT16 : CU_AD_FORMAT_FLOAT;
-	format.NumChannels = fractions ? 4 : 1;
+	format.Format = CU_AD_FORMAT_FLOAT;
+	format.NumChannels = 1;
 	CUresult r = cuArray3DCreate(array, &format);
 	if (r != CUDA_SUCCESS) return r;
 
@@ -25,7 +24,7 @@ static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src
 	copy.srcHeight = height;
 	copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
 	copy.dstArray = *array;
-	copy.WidthInBytes = width * (fractions ? 8 : 4);
+	copy.WidthInBytes = 4 * width;
 	copy.Height = height;
 	copy.Depth = depth > 0 ? depth : 1;
 	r = cuMemcpy3D(&copy);
@@ -37,9 +36,8 @@ static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src
 		resource.resType = CU_RESOURCE_TYPE_ARRAY;
 		resource.res.array.hArray = *array;
 		CUDA_TEXTURE_DESC texture = {0};
-		texture.addressMode[0] = texture.addressMode[1] = texture.addressMode[2] = address;
-		texture.filterMode = linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
-		texture.flags = normalized ? CU_TRSF_NORMALIZED_COORDINATES : 0;
+		texture.addressMode[0] = texture.addressMode[1] = texture.addressMode[2] = CU_TR_ADDRESS_MODE_CLAMP;
+		texture.filterMode = CU_TR_FILTER_MODE_LINEAR;
 		r = cuTexObjectCreate(object, &resource, &texture, 0);
 	}
 	if (r != CUDA_SUCCESS) cuArrayDestroy(*array);
@@ -134,17 +132,10 @@ type nvidiaTexture struct {
 	object C.CUtexObject
 }
 
-var addressModes = map[AddressMode]C.CUaddress_mode{
-	AddressClamp: C.CU_TR_ADDRESS_MODE_CLAMP, AddressBorder: C.CU_TR_ADDRESS_MODE_BORDER,
-	AddressWrap: C.CU_TR_ADDRESS_MODE_WRAP, AddressMirror: C.CU_TR_ADDRESS_MODE_MIRROR,
-}
-
 func (n *nvidia) NewTexture(l TextureLayout, texels unsafe.Pointer, stride int) (any, uint64, error) {
 	t := new(nvidiaTexture)
-	flag := map[bool]C.int{true: 1}
 	err := result("cuTexObjectCreate", C.new_texture(&t.array, &t.object, texels, C.size_t(stride),
-		C.size_t(l.Width), C.size_t(l.Height), C.size_t(l.Depth), flag[l.Texel == TexelFractions], addressModes[l.Address],
-		flag[l.Linear], flag[l.Normalized]))
+		C.size_t(l.Width), C.size_t(l.Height), C.size_t(l.Depth)))
 	return t, uint64(t.object), err
 }
 

@@ -37,7 +37,7 @@ func rateClip(ctx context.Context, name string, o *Options) ([]rated, error) {
 }
 
 func open(ctx context.Context, name string) (*media.Reader, error) {
-	return pipeline.OpenInput(ctx, pipeline.Options{Input: pipeline.Input{File: name, Deinterlace: pipeline.IgnoreFields}}, false)
+	return pipeline.OpenInput(ctx, pipeline.Options{Input: pipeline.Input{File: name, Deinterlace: pipeline.IgnoreFields}}, pipeline.Span{})
 }
 
 // heldOut returns the timestamps of every second frame of a clip that has one on either side.

@@ -26,12 +26,11 @@ var configurations = []struct {
 	name  string
 	shift func(frame.Workers, frame.Image[float64], bspline.Order, float64) (frame.Image[float64], error)
 }{
-	{"all float", shift[float32, float32, float32, float32]},
-	{"float prefilter computation", shift[float64, float32, float64, float64]},
-	{"float prefilter storage", shift[float32, float64, float64, float64]},
-	{"float interpolation kernel", shift[float64, float64, float32, float64]},
-	{"save result as float", shift[float64, float64, float64, float32]},
-	{"all double", shift[float64, float64, float64, float64]},
+	{"all float", shift[float32, float32, float32]},
+	{"float prefilter", shift[float32, float64, float64]},
+	{"float interpolation kernel", shift[float64, float32, float64]},
+	{"save result as float", shift[float64, float64, float32]},
+	{"all double", shift[float64, float64, float64]},
 }
 
 // Accuracy makes table 4 (order 3), table 5 (order 11), or the same table for another
@@ -63,15 +62,15 @@ func Accuracy(workers frame.Workers, img frame.Image[float64], order bspline.Ord
 	return rows, nil
 }
 
-// shift returns img shifted by (0.5, 0.5). It computes coefficients in C, stores them
-// in S, evaluates in E and rounds to R.
-func shift[S, C, E, R bspline.Float](workers frame.Workers, img frame.Image[float64], order bspline.Order, precision float64) (frame.Image[float64], error) {
+// shift returns img shifted by (0.5, 0.5). It computes coefficients in C, evaluates in E and rounds
+// to R.
+func shift[C, E, R bspline.Float](workers frame.Workers, img frame.Image[float64], order bspline.Order, precision float64) (frame.Image[float64], error) {
 	none := frame.Image[float64]{}
-	p, err := bspline.NewMixedPrefilter[S, C](order, bspline.HalfSymmetric, precision)
+	p, err := bspline.NewPrefilter[C](order, bspline.HalfSymmetric, precision)
 	if err != nil {
 		return none, err
 	}
-	c := convert[S](img)
+	c := convert[C](img)
 	if err := p.Apply(workers, c); err != nil {
 		return none, err
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"regexp"
-	"strconv"
+
+	"retime/internal/npy"
 )
 
 // volume is an array of values; x varies fastest.
@@ -15,12 +15,6 @@ type volume struct {
 	size   [3]int // along x, y and z
 	values []float64
 }
-
-var (
-	descr   = regexp.MustCompile(`'descr': *'([<|])([fu])([1248])'`)
-	fortran = regexp.MustCompile(`'fortran_order': *False`)
-	shape   = regexp.MustCompile(`'shape': *\((\d+), *(\d+), *(\d+),? *\)`)
-)
 
 // maxValues bounds the size of a volume.
 const maxValues = 1 << 30
@@ -33,48 +27,41 @@ func readNPY(name string) (volume, error) {
 	if err != nil {
 		return v, err
 	}
-	if len(data) < 12 || !bytes.HasPrefix(data, []byte("\x93NUMPY")) {
-		return v, fmt.Errorf("read %q: not a .npy file", name)
+	elements := bytes.NewBuffer(data)
+	h, err := npy.ReadHeader(elements)
+	if err != nil {
+		return v, fmt.Errorf("read %q: %w", name, err)
 	}
-	start, length := 10, int(binary.LittleEndian.Uint16(data[8:]))
-	if data[6] > 1 {
-		start, length = 12, int(binary.LittleEndian.Uint32(data[8:]))
-	}
-	if length > len(data)-start {
-		return v, fmt.Errorf("read %q: the header is cut off", name)
-	}
-	header := data[start : start+length]
-	d, s := descr.FindSubmatch(header), shape.FindSubmatch(header)
-	if d == nil || s == nil || !fortran.Match(header) {
-		return v, fmt.Errorf("read %q: %s: want a three-dimensional array in C order, of little-endian floats or of unsigned integers", name, bytes.TrimSpace(header))
+	if len(h.Shape) != 3 || h.Fortran {
+		return v, fmt.Errorf("read %q: %+v: want a three-dimensional array in C order", name, h)
 	}
 	n := 1
-	for i := range v.size {
-		v.size[2-i], _ = strconv.Atoi(string(s[1+i]))
-		if v.size[2-i] < 1 || v.size[2-i] > maxValues/n {
-			return v, fmt.Errorf("read %q: a volume of %s by %s by %s values is empty or too large", name, s[1], s[2], s[3])
+	for i, size := range h.Shape {
+		if size < 1 || size > maxValues/n {
+			return v, fmt.Errorf("read %q: a volume of the shape %v is empty or too large", name, h.Shape)
 		}
-		n *= v.size[2-i]
+		v.size[2-i] = size
+		n *= size
 	}
-	kind, bytesEach := string(d[2])+string(d[3]), int(d[3][0]-'0')
-	data = data[start+length:]
-	if len(data) < n*bytesEach {
+	bytesEach := map[string]int{"<f4": 4, "<f8": 8, "|u1": 1, "<u2": 2}[h.Type]
+	if bytesEach == 0 {
+		return v, fmt.Errorf("read %q: values of type %s: want <f4, <f8, |u1 or <u2", name, h.Type)
+	}
+	if data = elements.Bytes(); len(data) < n*bytesEach {
 		return v, fmt.Errorf("read %q: %d bytes of values, want %d", name, len(data), n*bytesEach)
 	}
 	v.values = make([]float64, n)
 	for i := range v.values {
 		b := data[i*bytesEach:]
-		switch kind {
-		case "f4":
+		switch h.Type {
+		case "<f4":
 			v.values[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-		case "f8":
+		case "<f8":
 			v.values[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
-		case "u1":
+		case "|u1":
 			v.values[i] = float64(b[0])
-		case "u2":
+		case "<u2":
 			v.values[i] = float64(binary.LittleEndian.Uint16(b))
-		default:
-			return v, fmt.Errorf("read %q: values of type %s: want f4, f8, u1 or u2", name, kind)
 		}
 	}
 	return v, nil

@@ -35,15 +35,13 @@ func NewEmulator() *Emulator { return &Emulator{kernels.NewEmulator()} }
 
 // NewTexture copies the texels to a texture.
 func (e *Emulator) NewTexture(l gpu.TextureLayout, texels unsafe.Pointer, stride int) (any, uint64, error) {
-	width := l.Width * l.Texel.Bytes()
 	t := (*C.retime_texture)(C.calloc(1, C.sizeof_retime_texture))
 	rows := l.Height * max(l.Depth, 1)
-	t.texels = C.malloc(C.size_t(width * rows))
-	t.width, t.height, t.depth, t.address = C.int(l.Width), C.int(l.Height), C.int(max(l.Depth, 1)), C.int(l.Address)
-	t.fractions, t.linear, t.normalized = cInt(l.Texel == gpu.TexelFractions), cInt(l.Linear), cInt(l.Normalized)
+	t.texels = (*C.float)(C.malloc(C.size_t(4 * l.Width * rows)))
+	t.width, t.height, t.depth = C.int(l.Width), C.int(l.Height), C.int(max(l.Depth, 1))
+	copies := unsafe.Slice((*float32)(unsafe.Pointer(t.texels)), l.Width*rows)
 	for y := range rows {
-		row := unsafe.Slice((*byte)(unsafe.Add(texels, y*stride)), width)
-		copy(unsafe.Slice((*byte)(unsafe.Add(t.texels, y*width)), width), row)
+		copy(copies[y*l.Width:], unsafe.Slice((*float32)(unsafe.Add(texels, y*stride)), l.Width))
 	}
 	return t, uint64(uintptr(unsafe.Pointer(t))), nil
 }
@@ -54,11 +52,4 @@ func (e *Emulator) DestroyTexture(texture any) error {
 	C.free(unsafe.Pointer(t.texels))
 	C.free(unsafe.Pointer(t))
 	return nil
-}
-
-func cInt(b bool) C.int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -1,6 +1,8 @@
 package boxspline
 
 import (
+	"slices"
+
 	"retime/warp/boxspline/exact"
 )
 
@@ -78,11 +80,11 @@ func combine(basis exact.Matrix, v exact.Vec) exact.Vec {
 	return inverse.Apply(right)
 }
 
-// Explicit returns s(x) by the explicit form of box splines, differences of truncated
+// explicit returns s(x) by the explicit form of box splines, differences of truncated
 // powers: Σ γ λ |det Ξ_α|⁻¹ Π ((Ξ_α⁻¹(x - p))_i)_+^(μ_i - 1) / (μ_i - 1)!, over the shifts
 // (γ, p) of the difference operator and the Green's functions (λ, α) of decompose. On a
 // plane between two pieces it takes the piece in the direction (1, ε, ε²).
-func (s *Spline) Explicit(x exact.Vec) exact.Rat {
+func (s *Spline) explicit(x exact.Vec) exact.Rat {
 	var sum exact.Rat
 	for _, t := range s.terms {
 		from := x.Sub(s.corner(t))
@@ -168,15 +170,82 @@ func (g truncatedPower) at(x exact.Vec) exact.Rat {
 	return v
 }
 
-// side returns the sign of t or, if t is zero, of row·(1, ε, ε²).
-func side(t exact.Rat, row exact.Vec) int {
-	if t.Sign() != 0 {
-		return t.Sign()
+// integrated returns s(x) by the definition of box splines, M_Ξ(x) = ∫ M_(Ξ\ξ)(x - tξ) dt from 0 to
+// 1, one direction after the other. The integrals are exact: along a line, a box spline is a
+// polynomial between its knot planes. The time grows exponentially with the number of directions.
+func (s *Spline) integrated(x exact.Vec) exact.Rat {
+	var sum exact.Rat
+	for _, t := range s.terms {
+		sum = sum.Add(t.Weight.Mul(s.integrate(t.Times, x.Sub(s.corner(t)))))
 	}
-	for _, a := range row {
-		if a.Sign() != 0 {
-			return a.Sign()
+	return sum
+}
+
+func (s *Spline) integrate(m powers, x exact.Vec) exact.Rat {
+	degree := m.total() - s.dim - 1
+	basis, of := s.basis(m)
+	if degree < 0 {
+		at := Pieces{of: s, near: x}
+		inverse, _ := basis.Inverse()
+		return at.parallelepiped(basis, inverse, make(exact.Vec, s.dim)).At(x)
+	}
+	// Remove the last direction that the others can do without.
+	var less powers
+	var along exact.Vec
+	for i, d := range s.directions {
+		if m[i] > 1 || m[i] == 1 && !slices.Contains(of, i) {
+			less, along = m, d
+			less[i]--
 		}
 	}
-	return 0
+	cuts := s.crossings(less, x, along)
+	var sum exact.Rat
+	for i := range len(cuts) - 1 {
+		width := cuts[i+1].Sub(cuts[i])
+		for k, w := range openWeights(degree) {
+			t := cuts[i].Add(width.Mul(exact.Frac(k+1, degree+2)))
+			sum = sum.Add(width.Mul(w).Mul(s.integrate(less, x.Sub(along.Scale(t)))))
+		}
+	}
+	return sum
+}
+
+// crossings returns 0, 1 and, in between, the t at which x - t·along is on a knot plane of the box
+// spline whose directions m names and whose corner is the origin, ascending.
+func (s *Spline) crossings(m powers, x, along exact.Vec) []exact.Rat {
+	cuts := []exact.Rat{{}, exact.Int(1)}
+	for _, a := range s.normals() {
+		speed := a.Dot(along)
+		if speed.Sign() == 0 {
+			continue
+		}
+		for _, b := range s.offsets(m, a) {
+			t := a.Dot(x).Sub(b).Div(speed)
+			if t.Sign() > 0 && t.Cmp(exact.Int(1)) < 0 {
+				cuts = append(cuts, t)
+			}
+		}
+	}
+	slices.SortFunc(cuts, exact.Rat.Cmp)
+	return slices.CompactFunc(cuts, func(a, b exact.Rat) bool { return a.Cmp(b) == 0 })
+}
+
+// openWeights returns the weights of the values at k/(degree+2), k from 1 to degree+1, that
+// integrate polynomials of the degree over [0, 1].
+func openWeights(degree int) []exact.Rat {
+	w := make([]exact.Rat, degree+1)
+	for k := range w {
+		// The integral of Lagrange's polynomial that is 1 at node k.
+		p := exact.Constant(exact.Int(1))
+		node := exact.Frac(k+1, degree+2)
+		for j := range w {
+			if other := exact.Frac(j+1, degree+2); j != k {
+				p = p.Mul(exact.Linear(exact.Vec{exact.Int(1)}, other.Neg())).Scale(exact.Int(1).Div(node.Sub(other)))
+			}
+		}
+		for m, a := range p {
+			w[k] = w[k].Add(a.Div(exact.Int(int(m[0]) + 1)))
+		}
+	}
+	return w
 }

@@ -336,6 +336,9 @@ func (e *Encoder) encode(f *frame.Frame, pts int64, before, now *big.Rat) error 
 	defer picture.Free()
 	picture.SetPts(pts)
 	av.ResetPictureType(picture)
+	if e.context.Flags().Has(astiav.CodecContextFlagInterlacedDct) && av.FrameFieldOrder(picture) == av.Progressive {
+		av.SetFrameFieldOrder(picture, e.source.Fields) // coded as fields like the others, it must not turn their order about
+	}
 	if e.hdr != nil {
 		e.hdr.note(picture, pts)
 	}

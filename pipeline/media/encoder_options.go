@@ -189,6 +189,9 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 	if name == "libx264" && v.Width*v.Height > largePicture {
 		set["rc-lookahead"] = "20"
 	}
+	if name == "ffv1" { // FFmpeg's own choice for small pictures has no checksums, no slices, and no marks of fields
+		set["level"], set["g"] = "3", "1"
+	}
 	if name == "exr" && source.undecoded.half {
 		set["format"] = "half"
 	}

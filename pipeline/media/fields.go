@@ -38,6 +38,15 @@ func TopFieldFirst(f *frame.Frame) (top, interlaced bool) {
 	return order == av.TopFirst, order != av.Progressive
 }
 
+// Interlace has the encoders of r's pictures code fields, the top or the bottom one first, as if the first picture were
+// marked so. It is for pictures of which later ones are. Call it before an encoder is opened.
+func (r *Reader) Interlace(topFirst bool) {
+	r.source.Fields, r.source.Video.Interlaced = av.BottomFirst, true
+	if topFirst {
+		r.source.Fields = av.TopFirst
+	}
+}
+
 // FieldMarks corrects how decoders mark the pictures of a stream: if these cannot say themselves that they are interlaced,
 // the container says it for all.
 type FieldMarks struct {

@@ -36,6 +36,9 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 	if err := repairs.check(clip.Source.Video()); err != nil {
 		return nil, err
 	}
+	if repairs.marked != BothFields {
+		clip.Source.Interlace(repairs.marked == TopField)
+	}
 	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err

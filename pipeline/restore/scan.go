@@ -24,8 +24,20 @@ type inputScan struct {
 	asFrames bool        // because the user says so
 }
 
-// scan reads the input once.
+// scan reads the input once, and if the first frame that is marked as interlaced comes after others, once more up to that frame.
 func scan(ctx context.Context, o *Options) (*inputScan, error) {
+	s, err := scanAs(ctx, o, false)
+	if errors.Is(err, errFieldsLater) {
+		s, err = scanAs(ctx, o, true)
+	}
+	return s, err
+}
+
+// errFieldsLater is the error of a scan in frames that comes to a frame which is marked as interlaced.
+var errFieldsLater = errors.New("later frames are interlaced")
+
+// scanAs reads the input once, in fields if the first frame is interlaced or later ones are said to be.
+func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 	c := o.Convert
 	c.Input.HWDec = media.HWNone
 	if o.SmartCopy {
@@ -52,7 +64,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	switch {
 	case c.Input.Deinterlace != pipeline.RefuseFields:
 		s.asFrames, probe = true, nil
-	case s.video.Interlaced || o.FieldOrder != BothFields:
+	case s.video.Interlaced || later || o.FieldOrder != BothFields:
 		s.fields, probe = &interlaced{order: o.FieldOrder, probe: probe}, nil
 	}
 	var d detection
@@ -73,6 +85,9 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 		s.length = f.Duration
 		if s.fields != nil {
 			s.fields.add(f)
+		} else if _, marked := media.TopFieldFirst(f); marked && !s.asFrames {
+			f.Release()
+			return nil, errFieldsLater
 		}
 		if probe != nil && !probe.Enough() {
 			probe.Look(f)

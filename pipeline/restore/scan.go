@@ -190,22 +190,29 @@ func (s *inputScan) time(n int64) *big.Rat { return s.moment(s.stamps[n]) }
 // timecode returns the time of t, in seconds after the file's start. It counts from the timecode
 // that the file states for its first frame, or from 0.
 func (s *inputScan) timecode(t Timecode) (*big.Rat, error) {
-	rate := s.video.Rate
-	if a := s.video.Average; rate == nil || a != nil && rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
-		rate = a // the times of the frames are on no grid
-	}
+	rate, first := s.counting(t.Drop)
 	if rate == nil {
 		return nil, fault.New(fault.Usage, "timecode %v: the video states no frame rate; give numbers or times", t)
-	}
-	first, err := ParseTimecode(s.video.Timecode.Text)
-	if err != nil {
-		first = Timecode{Drop: t.Drop}
 	}
 	at, err := t.after(first, rate)
 	if err != nil {
 		return nil, err
 	}
 	return at.Add(at, s.time(0)), nil
+}
+
+// counting returns the rate at which timecodes count the frames, nil if none is known, and the first frame's, which is zero, and
+// drops numbers if drop is set, unless the input states it.
+func (s *inputScan) counting(drop bool) (rate *big.Rat, first Timecode) {
+	rate = s.video.Rate
+	if a := s.video.Average; rate == nil || a != nil && rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
+		rate = a // the times of the frames are on no grid
+	}
+	first, err := ParseTimecode(s.video.Timecode.Text)
+	if err != nil {
+		first = Timecode{Drop: drop}
+	}
+	return rate, first
 }
 
 // end returns the time at which the last frame ends.

@@ -336,8 +336,9 @@ func (e *Encoder) encode(f *frame.Frame, pts int64, before, now *big.Rat) error 
 	defer picture.Free()
 	picture.SetPts(pts)
 	av.ResetPictureType(picture)
-	if e.context.Flags().Has(astiav.CodecContextFlagInterlacedDct) && av.FrameFieldOrder(picture) == av.Progressive {
-		av.SetFrameFieldOrder(picture, e.source.Fields) // coded as fields like the others, it must not turn their order about
+	// A picture that is coded as fields like the others must not turn their order about.
+	if fields := e.source.unmarked || e.context.Flags().Has(astiav.CodecContextFlagInterlacedDct); fields && av.FrameFieldOrder(picture) == av.Progressive {
+		av.SetFrameFieldOrder(picture, e.source.Fields)
 	}
 	if e.hdr != nil {
 		e.hdr.note(picture, pts)

@@ -37,7 +37,9 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 		return nil, err
 	}
 	if repairs.marked != BothFields {
-		clip.Source.Interlace(repairs.marked == TopField)
+		clip.Source.Interlace(repairs.marked == TopField, false)
+	} else if repairs.stated != BothFields && !smart { // copied packets are not marked
+		clip.Source.Interlace(repairs.stated == TopField, true)
 	}
 	s, err := clip.Options.Synthesizer()
 	if err != nil {

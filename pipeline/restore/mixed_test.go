@@ -43,3 +43,17 @@ func TestMixedMarks(t *testing.T) {
 		}
 	}
 }
+
+// If no frame says that it is interlaced and the options do, the output says it of every frame, with the field that they name first.
+func TestStatedOrderMarksTheOutput(t *testing.T) {
+	input := weaveScene(t, 6, "bff", pal, "", coding{"avi", "huffyuv", "yuv422p"})
+	for _, out := range []struct{ codec, file string }{{"ffv1", "out.mkv"}, {"libx264", "out.mp4"}, {"mpeg2video", "out.ts"}} {
+		o := options(t, input)
+		o.Convert.Output = pipeline.Output{File: filepath.Join(t.TempDir(), out.file), VideoCodec: out.codec}
+		o.Damage, o.FieldOrder = frames(t, "3"), BottomField
+		mustRun(t, o)
+		if _, got := marks(t, o.Convert.Output.File); !slices.Equal(got, []string{"1,0"}) {
+			t.Errorf("%s: marked %v", out.codec, got)
+		}
+	}
+}

@@ -112,7 +112,7 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 	if writesHDR10Plus(source, codec.Name()) {
 		e.hdr = hdr10Plus{}
 	}
-	if err := e.open(opt, opt.Encoder.GlobalHeader || av.WantsGlobalHeader(output)); err != nil {
+	if err := e.open(output, opt); err != nil {
 		e.Abort()
 		return nil, err
 	}
@@ -122,8 +122,8 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 
 // open opens the encoder with opt's pixel format or, if it names none, with the one that
 // loses least.
-func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
-	try := func(format astiav.PixelFormat) error { return e.try(format, opt, globalHeader) }
+func (e *Encoder) open(output *astiav.FormatContext, opt *WriterOptions) error {
+	try := func(format astiav.PixelFormat) error { return e.try(format, output, opt) }
 	if name := opt.Encoder.PixelFormat; name != "" {
 		format, err := namedFormat(e.codec, name)
 		if err != nil {
@@ -135,13 +135,13 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 	taken := encoderFormats(e.codec)
 	format, lost, _ := pixel.Nearest(source, taken, pixel.AnySize)
 	if e.codec.ID() == astiav.CodecIDGif && lost != (pixel.Loss{}) {
-		return e.openPaletted(opt, globalHeader)
+		return e.openPaletted(output, opt)
 	}
 	err := try(format)
 	if err != nil && e.codec.Name() == "dnxhd" && opt.Encoder.isChosen() && !opt.Encoder.setsQuality() { // as for fields, which DNxHR has none of
 		for _, set := range e.source.DNxHDSettings() {
 			like := *opt
-			if like.Encoder.Options = set; e.try(format, &like, globalHeader) == nil {
+			if like.Encoder.Options = set; e.try(format, output, &like) == nil {
 				err = nil
 				break
 			}
@@ -173,8 +173,8 @@ func (e *Encoder) open(opt *WriterOptions, globalHeader bool) error {
 }
 
 // openPaletted opens the encoder for pictures with one palette.
-func (e *Encoder) openPaletted(opt *WriterOptions, globalHeader bool) error {
-	if err := e.try(astiav.PixelFormatPal8, opt, globalHeader); err != nil {
+func (e *Encoder) openPaletted(output *astiav.FormatContext, opt *WriterOptions) error {
+	if err := e.try(astiav.PixelFormatPal8, output, opt); err != nil {
 		return err
 	}
 	v := &e.source.Video
@@ -189,7 +189,7 @@ func (e *Encoder) openPaletted(opt *WriterOptions, globalHeader bool) error {
 
 // try opens the encoder for pictures in format. If the encoder refuses them, the error is
 // a fault.Usage error.
-func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeader bool) error {
+func (e *Encoder) try(format astiav.PixelFormat, output *astiav.FormatContext, opt *WriterOptions) error {
 	v := &e.source.Video
 	num, den := opt.Rate.Num(), opt.Rate.Denom()
 	if !num.IsInt64() || !den.IsInt64() || num.Int64() > 1<<31-1 || den.Int64() > 1<<31-1 {
@@ -211,13 +211,13 @@ func (e *Encoder) try(format astiav.PixelFormat, opt *WriterOptions, globalHeade
 	c.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
 	c.SetSampleAspectRatio(e.source.Aspect)
 	c.SetThreadCount(opt.Encoder.Threads)
-	if globalHeader {
+	if opt.Encoder.GlobalHeader || av.WantsGlobalHeader(output) {
 		c.SetFlags(c.Flags().Add(astiav.CodecContextFlagGlobalHeader))
 	}
 	if e.source.Fields != av.Progressive && codesFields(e.codec.Name(), opt.Encoder.Options) {
 		c.SetFlags(c.Flags().Add(astiav.CodecContextFlagInterlacedDct).Add(astiav.CodecContextFlagInterlacedMe))
 	}
-	options, err := encoderSettings(e.codec, &opt.Encoder, e.source, format, packer.Colour())
+	options, err := encoderSettings(e.codec, &opt.Encoder, e.source, format, packer.Colour(), container.Name(output))
 	if err != nil {
 		c.Free()
 		return err
@@ -336,6 +336,10 @@ func (e *Encoder) encode(f *frame.Frame, pts int64, before, now *big.Rat) error 
 	defer picture.Free()
 	picture.SetPts(pts)
 	av.ResetPictureType(picture)
+	// A picture that is coded as fields like the others must not turn their order about.
+	if fields := e.source.unmarked || e.context.Flags().Has(astiav.CodecContextFlagInterlacedDct); fields && av.FrameFieldOrder(picture) == av.Progressive {
+		av.SetFrameFieldOrder(picture, e.source.Fields)
+	}
 	if e.hdr != nil {
 		e.hdr.note(picture, pts)
 	}

@@ -84,7 +84,7 @@ func keepingEncoder(output *astiav.FormatContext, source *Source, opt *EncoderOp
 		return nil
 	}
 	switch {
-	case opt.setsQuality():
+	case opt.setsQuality() || container.IsDisc(output):
 		return nil
 	case source.Lossless:
 		return losslessEncoder(source, named)
@@ -116,7 +116,7 @@ func suitingEncoder(output *astiav.FormatContext, source *Source, opt *EncoderOp
 		if codec := leastLossy(format, alphaEncoders, pixel.HasAlpha, named); codec != nil {
 			return codec
 		}
-	case pixel.Depth(written) > 8 || colour.IsHDR():
+	case (pixel.Depth(written) > 8 || colour.IsHDR()) && source.Fields == av.Progressive: // libx265 marks no fields
 		if codec := named("libx265"); codec != nil {
 			return codec
 		}
@@ -168,7 +168,7 @@ func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
 	case name == "libx265" || pixel.IsRGB(format) && (name == "libx264rgb" || name == "ffv1" || name == "png"),
 		pixel.HasAlpha(format) && slices.Contains(alphaEncoders, name):
 		chosen("the source's pictures decide the encoder")
-	case name == "libx264" && opt.PixelFormat == "" && pixel.Depth(format) > 8:
+	case name == "libx264" && opt.PixelFormat == "" && pixel.Depth(format) > 8 && source.Fields == av.Progressive:
 		e.log.Warn("few devices play H.264 of more than 8 bits; in MP4, MOV and Matroska, Output.VideoCodec libx265 writes HEVC", "written", format)
 	case name == "libx264" && format == source.Pixels.Carried() && opt.PixelFormat == "" && !playsAnywhere(format):
 		e.log.Info("few devices play H.264 in this sample format; Output.PixelFormat yuv420p plays on all of them", "written", format)

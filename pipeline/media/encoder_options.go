@@ -160,8 +160,8 @@ func prefersCRF(codec string) bool {
 }
 
 // encoderSettings returns the encoder's options for the source's pictures in format with
-// the colour properties c. Options in opt override the others.
-func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, format astiav.PixelFormat, c pixel.Colour) (*astiav.Dictionary, error) {
+// the colour properties c, in a file of the format file. Options in opt override the others.
+func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, format astiav.PixelFormat, c pixel.Colour, file string) (*astiav.Dictionary, error) {
 	set := map[string]string{
 		"color_primaries":        strconv.Itoa(c.Primaries),
 		"color_trc":              strconv.Itoa(c.Transfer),
@@ -170,6 +170,8 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 		"chroma_sample_location": strconv.Itoa(c.Chroma),
 	}
 	name, v := codec.Name(), &source.Video
+	quality := constantQuality(name, file, opt.Options)
+	maps.Copy(set, quality)
 	switch {
 	case opt.CRF >= 0 && !av.HasOption(codec, "crf"):
 		return nil, fault.New(fault.Usage, "encoder %s has no constant rate factor; leave Output.CRF out or set its quality with Output.VideoOptions", name)
@@ -186,6 +188,9 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 	}
 	if name == "libx264" && v.Width*v.Height > largePicture {
 		set["rc-lookahead"] = "20"
+	}
+	if name == "ffv1" { // FFmpeg's own choice for small pictures has no checksums, no slices, and no marks of fields
+		set["level"], set["g"] = "3", "1"
 	}
 	if name == "exr" && source.undecoded.half {
 		set["format"] = "half"
@@ -204,10 +209,16 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 		delete(set, "crf")
 	}
 	maps.Copy(set, opt.Options)
+	if flags, ok := quality["flags"]; ok {
+		set["flags"] = flags // the caller's, and one more
+	}
 	// The user's own parameters come last, so that they override the others.
 	prepend := func(key, value string) { set[key] = strings.TrimSuffix(value+":"+set[key], ":") }
 	if key, value := hdrOption(name, source.Side); key != "" {
 		prepend(key, value)
+	}
+	if name == "libx264" && source.Fields == av.BottomFirst {
+		prepend("x264-params", "bff=1") // or else FFmpeg 5.1 has pic_struct say top field first, against the fields' order
 	}
 	if name == "libx265" {
 		prepend("x265-params", "log-level=error") // x265 logs to standard error, not to FFmpeg's log

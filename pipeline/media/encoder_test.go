@@ -129,6 +129,10 @@ func TestEncoderSettings(t *testing.T) {
 		{"libx265", EncoderOptions{CRF: -1, Codec: "libx265"}, 64, 16, nil, map[string]string{"crf": ""}},
 		{"libx265", EncoderOptions{CRF: -1, Codec: "libx265", Chosen: true}, 64, 16, nil, map[string]string{"crf": "18"}},
 		{"libx264rgb", EncoderOptions{CRF: -1}, 64, 16, nil, map[string]string{"crf": "16"}},
+		{"mjpeg", EncoderOptions{CRF: -1}, 64, 48, nil, map[string]string{"b": "0", "flags": "+qscale", "global_quality": "236", "maxrate": ""}},
+		{"mpeg2video", EncoderOptions{CRF: -1, Options: map[string]string{"flags": "+cgop"}}, 64, 48, nil, map[string]string{"flags": "+cgop+qscale", "global_quality": "236"}},
+		{"mpeg2video", EncoderOptions{CRF: -1, Options: map[string]string{"b": "5M"}}, 64, 48, nil, map[string]string{"flags": "", "global_quality": "", "b": "5M"}},
+		{"libvpx", EncoderOptions{CRF: 20}, 64, 48, nil, map[string]string{"crf": "20", "b": "50M"}},
 	} {
 		codec := astiav.FindEncoderByName(c.codec)
 		if codec == nil {
@@ -136,7 +140,7 @@ func TestEncoderSettings(t *testing.T) {
 		}
 		source := &Source{Video: Video{Width: c.width, Height: c.height}, Side: c.side}
 		colour := pixel.Colour{Matrix: av.MatrixBT709}
-		options, err := encoderSettings(codec, &c.opt, source, astiav.PixelFormatYuv420P, colour)
+		options, err := encoderSettings(codec, &c.opt, source, astiav.PixelFormatYuv420P, colour, "matroska")
 		if err != nil {
 			t.Errorf("%s %+v: %v", c.codec, c.opt, err)
 			continue
@@ -152,11 +156,11 @@ func TestEncoderSettings(t *testing.T) {
 		}
 		options.Free()
 	}
-	_, err := encoderSettings(astiav.FindEncoderByName("ffv1"), &EncoderOptions{CRF: 3}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{})
+	_, err := encoderSettings(astiav.FindEncoderByName("ffv1"), &EncoderOptions{CRF: 3}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{}, "matroska")
 	if fault.KindOf(err) != fault.Usage {
 		t.Errorf("FFV1 with a constant rate factor: %v", err)
 	}
-	_, err = encoderSettings(astiav.FindEncoderByName("libx264"), &EncoderOptions{CRF: 3, Options: map[string]string{"b": "5M"}}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{})
+	_, err = encoderSettings(astiav.FindEncoderByName("libx264"), &EncoderOptions{CRF: 3, Options: map[string]string{"b": "5M"}}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{}, "matroska")
 	if fault.KindOf(err) != fault.Usage {
 		t.Errorf("a bit rate and a constant rate factor: %v", err)
 	}
@@ -164,7 +168,7 @@ func TestEncoderSettings(t *testing.T) {
 
 // decodedAs describes a source by its codec, sample format and transfer characteristics.
 func decodedAs(codec string, format astiav.PixelFormat, transfer int) *Source {
-	return &Source{Video: Video{Codec: codec}, Pixels: pixel.Source{Format: format, Planar: format, Colour: pixel.Colour{Transfer: transfer}}}
+	return &Source{Video: Video{Codec: codec}, Fields: av.Progressive, Pixels: pixel.Source{Format: format, Planar: format, Colour: pixel.Colour{Transfer: transfer}}}
 }
 
 // Without a name, the encoder follows the source where the container takes it.
@@ -220,6 +224,25 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 	}
 }
 
+// Interlaced pictures get an encoder that marks them, and which field comes first, where one takes them.
+func TestEncoderOfInterlacedPictures(t *testing.T) {
+	for format, files := range map[string][]string{"yuv420p": {"a.mp4", "a.mkv"}, "yuv422p10le": {"a.mp4", "a.mov", "a.mkv", "a.ts"}} {
+		for _, file := range files {
+			output, err := newContainer(file, "file:"+file, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			source := decodedAs("h264", astiav.FindPixelFormatByName(format), 1)
+			source.Fields = av.BottomFirst
+			codec, err := pickEncoder(output, file, source, &EncoderOptions{CRF: -1})
+			if err != nil || !codesFields(codec.Name(), nil) {
+				t.Errorf("%s in %s: %v, %v", format, file, codec, err)
+			}
+			output.Free()
+		}
+	}
+}
+
 // A source without losses is written without them, unless the caller says how good the output shall be.
 func TestEncoderKeepsWhatHasNoLosses(t *testing.T) {
 	quality := []EncoderOptions{{CRF: 20}, {CRF: -1, PixelFormat: "yuv420p"}, {CRF: -1, Options: map[string]string{"b": "5M"}}}
@@ -233,6 +256,7 @@ func TestEncoderKeepsWhatHasNoLosses(t *testing.T) {
 		{"ffv1", "gray", "a.ts", "libx264"},
 		{"ffv1", "yuv420p", "a.flv", "libx264"},
 		{"ffv1", "yuv420p", "a.mxf", "libx264"},
+		{"ffv1", "yuv420p", "a.vob", "mpeg2video"}, // which players of discs take, with a warning
 		{"huffyuv", "yuv422p", "a.avi", "huffyuv"},
 		{"utvideo", "yuv422p", "a.mkv", "utvideo"},
 		{"utvideo", "yuv422p", "a.mp4", "libx264"},

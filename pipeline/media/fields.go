@@ -38,6 +38,16 @@ func TopFieldFirst(f *frame.Frame) (top, interlaced bool) {
 	return order == av.TopFirst, order != av.Progressive
 }
 
+// Interlace has the encoders of r's pictures code fields, the top or the bottom one first, as if the first picture were
+// marked so, and if all is set, all. It is for pictures of which later ones are marked, or none that are interlaced all the same.
+// Call it before an encoder is opened.
+func (r *Reader) Interlace(topFirst, all bool) {
+	r.source.Fields, r.source.Video.Interlaced, r.source.unmarked = av.BottomFirst, true, all
+	if topFirst {
+		r.source.Fields = av.TopFirst
+	}
+}
+
 // FieldMarks corrects how decoders mark the pictures of a stream: if these cannot say themselves that they are interlaced,
 // the container says it for all.
 type FieldMarks struct {

@@ -29,7 +29,10 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 	case name == "-":
 		format = "nut"
 	default: // by the name, since url may differ from it
-		if format = av.GuessMuxer(name); format == "" {
+		switch format = av.GuessMuxer(name); format {
+		case "svcd": // which FFmpeg guesses for .vob, the name of a DVD's files
+			format = "vob"
+		case "":
 			return nil, fault.New(fault.Usage, "output %q: no container goes by that name; give one with Output.Format", name)
 		}
 	}

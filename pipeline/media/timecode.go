@@ -43,7 +43,7 @@ func (o *Output) timecode() (string, error) {
 	if !container.HoldsTimecode(o.muxer.output) {
 		return "", errors.New("the container has no place for it")
 	}
-	rate := timebase.Rat(o.muxer.video.AvgFrameRate())
+	rate := cmp.Or(timebase.Rat(o.muxer.video.AvgFrameRate()), o.opt.Rate) // copied packets may have none
 	if rate == nil || v.Timecode.Rate == nil {
 		return "", errors.New("the frame rate is unknown")
 	}

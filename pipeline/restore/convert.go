@@ -36,6 +36,11 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 	if err := repairs.check(clip.Source.Video()); err != nil {
 		return nil, err
 	}
+	if repairs.marked != BothFields {
+		clip.Source.Interlace(repairs.marked == TopField, false)
+	} else if repairs.stated != BothFields && !smart { // copied packets are not marked
+		clip.Source.Interlace(repairs.stated == TopField, true)
+	}
 	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err

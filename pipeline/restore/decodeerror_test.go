@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"retime/pipeline"
@@ -43,6 +44,43 @@ func TestDecodeErrors(t *testing.T) {
 			}
 			if len(found.findings) != 1 || found.findings[0].Kind != DecodeError || found.findings[0].First != found.findings[0].Last {
 				t.Errorf("%s, %d threads: %+v", name, threads, found.findings)
+			}
+		}
+	}
+}
+
+// Pictures that FFmpeg conceals without marking them are found by what their packets say: the checksums of FFV1, and the status
+// of blocks on a tape of DV. Sound ones are not.
+func TestDamageThatPacketsState(t *testing.T) {
+	const frame, block = 144_000, 80 // bytes of DV
+	for _, c := range []struct {
+		name   string
+		args   []string
+		damage func(data []byte) // in frame 5, or near it
+	}{
+		{"a.mkv", []string{"-c:v", "ffv1", "-level", "3", "-slices", "4", "-slicecrc", "1", "-g", "1"}, func(data []byte) { data[len(data)/2+100] ^= 1 }},
+		{"a.avi", []string{"-c:v", "ffv1", "-level", "3", "-slicecrc", "1", "-g", "5"}, func(data []byte) { data[len(data)/2+100] ^= 1 }},
+		{"a.dv", []string{"-c:v", "dvvideo", "-pix_fmt", "yuv420p", "-s", "720x576"}, func(data []byte) { data[5*frame+7*block+3] |= 0x70 }},
+	} {
+		in := film(t, c.name, append([]string{"-an", "-t", "0.4"}, c.args...)...)
+		data, err := os.ReadFile(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, damaged := range []bool{false, true} {
+			if damaged {
+				c.damage(data)
+			}
+			if err := os.WriteFile(in, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			found, err := scan(t.Context(), &Options{Detect: true, Convert: pipeline.Options{Input: pipeline.Input{File: in}, Compute: pipeline.Compute{Threads: 2}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			errors := slices.DeleteFunc(found.findings, func(f Finding) bool { return f.Kind != DecodeError })
+			if damaged != (len(errors) == 1) {
+				t.Errorf("%s, damaged %v: %+v", c.name, damaged, errors)
 			}
 		}
 	}

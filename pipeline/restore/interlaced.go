@@ -16,6 +16,7 @@ type weave = fields.Weave
 // interlaced describes the frames of an interlaced input.
 type interlaced struct {
 	order       Field  // that comes first in each frame; empty to go by the frames' marks
+	marked      Field  // that comes first in the first frame that is marked as interlaced; empty if none is
 	bottomFirst []bool // by the frame's number
 	looks       []look // of all frames but the last
 	probe       *media.FieldProbe
@@ -34,6 +35,11 @@ const (
 func (s *interlaced) add(f *frame.Frame) {
 	top, marked := media.TopFieldFirst(f)
 	bottom := !top
+	if marked && s.marked == BothFields {
+		if s.marked = TopField; bottom {
+			s.marked = BottomField
+		}
+	}
 	if n := len(s.bottomFirst); s.order != BothFields {
 		bottom = s.order == BottomField
 	} else if !marked {

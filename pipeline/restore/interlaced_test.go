@@ -128,6 +128,19 @@ func TestInterlaced(t *testing.T) {
 	}
 }
 
+// H.264 says the same of the order of the fields in both places: by when each is due, and by how the picture is shown (pic_struct).
+func TestFieldOrderOfH264(t *testing.T) {
+	for order, want := range map[string]string{"tff": "tt", "bff": "bb"} {
+		o := options(t, weaveScene(t, 4, order, pal, "", coding{"mkv", "ffv1", "yuv420p"}))
+		o.Convert.Output = pipeline.Output{File: filepath.Join(t.TempDir(), "out.h264"), VideoCodec: "libx264"}
+		o.Damage = frames(t, "1")
+		mustRun(t, o)
+		if got, _ := marks(t, o.Convert.Output.File); got != want {
+			t.Errorf("%s: pic_struct says %s, want %s", order, got, want)
+		}
+	}
+}
+
 // No sample of a lost field comes into what is made from its neighbours.
 func TestLostFieldCountsNot(t *testing.T) {
 	c := coding{"mkv", "ffv1", "yuv420p"}

@@ -144,7 +144,7 @@ func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
 	}
 	p.repairs.numbers = s.outputNumbers(inserted)
 	if s.fields != nil {
-		p.repairs.weave = s.fields.weave(d, s.stamps)
+		p.repairs.weave, p.repairs.marked, p.repairs.stated = s.fields.weave(d, s.stamps), s.fields.marked, s.fields.order
 	}
 	s.schedule(p, d)
 	return p, nil

@@ -245,6 +245,10 @@ func (s *inputScan) number(p Place) (int64, error) {
 	t := new(big.Rat).Add(p.Time, slack)
 	n := int64(sort.Search(int(count), func(i int) bool { return s.time(int64(i)).Cmp(t) > 0 })) - 1
 	if n < 0 || p.Time.Cmp(s.end()) >= 0 {
+		if t := p.Timecode; t != nil {
+			rate, first := s.counting(t.Drop)
+			return 0, fault.New(fault.Usage, "timecode %v: the video has those from %v to %v", t, first, TimecodeAt(first, count-1, rate))
+		}
 		return 0, fault.New(fault.Usage, "time %s s: the video lasts from %s to %s s", p, s.time(0).FloatString(3), s.end().FloatString(3))
 	}
 	return n, nil

@@ -24,8 +24,20 @@ type inputScan struct {
 	asFrames bool        // because the user says so
 }
 
-// scan reads the input once.
+// scan reads the input once, and if the first frame that is marked as interlaced comes after others, once more up to that frame.
 func scan(ctx context.Context, o *Options) (*inputScan, error) {
+	s, err := scanAs(ctx, o, false)
+	if errors.Is(err, errFieldsLater) {
+		s, err = scanAs(ctx, o, true)
+	}
+	return s, err
+}
+
+// errFieldsLater is the error of a scan in frames that comes to a frame which is marked as interlaced.
+var errFieldsLater = errors.New("later frames are interlaced")
+
+// scanAs reads the input once, in fields if the first frame is interlaced or later ones are said to be.
+func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 	c := o.Convert
 	c.Input.HWDec = media.HWNone
 	if o.SmartCopy {
@@ -52,7 +64,7 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	switch {
 	case c.Input.Deinterlace != pipeline.RefuseFields:
 		s.asFrames, probe = true, nil
-	case s.video.Interlaced || o.FieldOrder != BothFields:
+	case s.video.Interlaced || later || o.FieldOrder != BothFields:
 		s.fields, probe = &interlaced{order: o.FieldOrder, probe: probe}, nil
 	}
 	var d detection
@@ -73,6 +85,9 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 		s.length = f.Duration
 		if s.fields != nil {
 			s.fields.add(f)
+		} else if _, marked := media.TopFieldFirst(f); marked && !s.asFrames {
+			f.Release()
+			return nil, errFieldsLater
 		}
 		if probe != nil && !probe.Enough() {
 			probe.Look(f)
@@ -175,22 +190,29 @@ func (s *inputScan) time(n int64) *big.Rat { return s.moment(s.stamps[n]) }
 // timecode returns the time of t, in seconds after the file's start. It counts from the timecode
 // that the file states for its first frame, or from 0.
 func (s *inputScan) timecode(t Timecode) (*big.Rat, error) {
-	rate := s.video.Rate
-	if a := s.video.Average; rate == nil || a != nil && rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
-		rate = a // the times of the frames are on no grid
-	}
+	rate, first := s.counting(t.Drop)
 	if rate == nil {
 		return nil, fault.New(fault.Usage, "timecode %v: the video states no frame rate; give numbers or times", t)
-	}
-	first, err := ParseTimecode(s.video.Timecode.Text)
-	if err != nil {
-		first = Timecode{Drop: t.Drop}
 	}
 	at, err := t.after(first, rate)
 	if err != nil {
 		return nil, err
 	}
 	return at.Add(at, s.time(0)), nil
+}
+
+// counting returns the rate at which timecodes count the frames, nil if none is known, and the first frame's, which is zero, and
+// drops numbers if drop is set, unless the input states it.
+func (s *inputScan) counting(drop bool) (rate *big.Rat, first Timecode) {
+	rate = s.video.Rate
+	if a := s.video.Average; rate == nil || a != nil && rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
+		rate = a // the times of the frames are on no grid
+	}
+	first, err := ParseTimecode(s.video.Timecode.Text)
+	if err != nil {
+		first = Timecode{Drop: drop}
+	}
+	return rate, first
 }
 
 // end returns the time at which the last frame ends.

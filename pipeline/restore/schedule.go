@@ -28,6 +28,9 @@ type repairs struct {
 	// weave says how interlaced frames become the pictures whose timestamps these are; nil for
 	// frames as they are.
 	weave *weave
+	// marked is the field that comes first in the first frame that is marked as interlaced, empty if none is; stated is the one
+	// that comes first by the options, if they say so.
+	marked, stated Field
 	// detected is set if damage was looked for, and so frames that the decoder called damaged are among them.
 	detected bool
 }

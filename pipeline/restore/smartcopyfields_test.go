@@ -30,6 +30,9 @@ func wovenFilm(t testing.TB, order, size string, rate [2]int, format, file strin
 		"-f", "lavfi", "-i", source, "-f", "lavfi", "-i", "sine=duration=1:sample_rate=48000", "-c:a", "pcm_s16le", "-vf", "format=" + format + ",tinterlace=" + mode + ",setfield=" + order,
 		"-pix_fmt", format, "-flags", "+ildct+ilme", "-top", top,
 	}
+	if slices.Contains(args, "libx264") { // or else FFmpeg has pic_struct say that the top field comes first
+		all = append(all, "-x264-params", order+"=1")
+	}
 	ffmpeg(t, append(append(all, args...), name)...)
 	return name
 }

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math/big"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/pipeline/timeline/rational"
 )
 
@@ -131,5 +134,38 @@ func TestTimecodeAt(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A timecode that the video does not have is answered with those that it has.
+func TestTimecodeBeyondTheVideo(t *testing.T) {
+	for _, c := range []struct{ stated, asked, want string }{
+		{"10:00:00:00", "00:00:00:05", "timecode 00:00:00:05: the video has those from 10:00:00:00 to 10:00:01:24"},
+		{"10:00:00:00", "10:00:02:00", "from 10:00:00:00 to 10:00:01:24"},
+		{"", "00:01:00:00", "from 00:00:00:00 to 00:00:01:24"},
+	} {
+		s := inputScan{video: media.Video{Rate: big.NewRat(25, 1), TimeBase: big.NewRat(1, 25), Start: new(big.Rat)}, length: 1}
+		s.video.Timecode.Text = c.stated
+		for n := range int64(50) {
+			s.stamps = append(s.stamps, n)
+		}
+		asked, err := ParseTimecode(c.asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.number(Place{Timecode: &asked}); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s of a video from %q: %v", c.asked, c.stated, err)
+		}
+	}
+}
+
+// Copied packets of which the container states no mean rate, as MXF of JPEG 2000, keep the timecode.
+func TestSmartCopyKeepsTheTimecode(t *testing.T) {
+	o := options(t, film(t, "a.mxf", "-t", "0.4", "-c:v", "jpeg2000", "-ar", "48000", "-timecode", "10:00:00:05"))
+	o.Damage, o.SmartCopy = frames(t, "4"), true
+	o.Convert.Output = pipeline.Output{File: filepath.Join(t.TempDir(), "out.mxf")}
+	mustRun(t, o)
+	if got := output(t, "ffprobe", "-show_entries", "format_tags=timecode", "-of", "csv=p=0", o.Convert.Output.File); strings.TrimSpace(got) != "10:00:00:05" {
+		t.Errorf("the timecode is %q", got)
 	}
 }

@@ -57,7 +57,7 @@ func (r *repairs) close() {
 
 // repairEdit is a change of a finding.
 type repairEdit struct {
-	Do    string `json:"do"` // accept, reject, kind, method, undo or reload
+	Do    string `json:"do"` // accept, reject, kind, method, regions, undo or reload
 	Index int    `json:"index"`
 	Value string `json:"value"`
 }

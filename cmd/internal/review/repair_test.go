@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -62,6 +63,7 @@ func TestRepairList(t *testing.T) {
 	}
 	for _, e := range []repairEdit{
 		{"reject", 0, ""}, {"accept", 1, ""}, {"kind", 1, "black"}, {"method", 2, "nearest"}, {"accept", 3, ""}, {"reject", 2, ""}, {"undo", 0, ""},
+		{"regions", 0, "1,2,30,20  8,8,16,16"}, {"regions", 2, "4,4,40,30 1,2,3,4"}, {"regions", 2, ""}, {"undo", 0, ""}, {"undo", 0, ""},
 	} {
 		if err := s.do(&e); err != nil {
 			t.Fatalf("%+v: %v", e, err)
@@ -83,7 +85,10 @@ func TestRepairList(t *testing.T) {
 	if err := again.load(); err != nil || len(again.items) != 4 || !again.items[0].rejected || again.items[2].rejected {
 		t.Errorf("%v: the list comes back as %+v", err, again.items)
 	}
-	for _, e := range []repairEdit{{"kind", 0, "purple"}, {"method", 0, "motion"}, {"accept", 4, ""}, {"accept", -1, ""}, {"dance", 0, ""}} {
+	if regions := again.items[0].Regions; len(regions) != 2 || regions[0].Width != 30 || regions[1].X != 8 {
+		t.Errorf("the parts are %v", again.items[0].Regions)
+	}
+	for _, e := range []repairEdit{{"regions", 0, "1,2,3"}, {"regions", 0, "1,2,3,4#"}, {"regions", 0, "1,2,3,4\n5,6"}, {"regions", 3, "1,2,3,4"}, {"kind", 0, "purple"}, {"method", 0, "motion"}, {"accept", 4, ""}, {"accept", -1, ""}, {"dance", 0, ""}} {
 		if err := s.do(&e); err == nil {
 			t.Errorf("%+v is taken", e)
 		}
@@ -220,6 +225,27 @@ func TestPageOfARestoration(t *testing.T) {
 	says("frame 7, garbled, accepted")
 	do(t, ctx, chromedp.KeyEvent("n"), chromedp.KeyEvent("."))
 	says("frame 11, repeated, accepted, 40x30 at 4,4")
+	draw := func(x0, y0, x1, y1 float64, mods ...input.Modifier) {
+		t.Helper()
+		const at = `(() => { document.getElementById("source").scrollIntoView({block: "center"}); const r = document.getElementById("source").getBoundingClientRect(); return [r.left, r.top, r.width / 96, r.height / 64]; })()`
+		r := js[[]float64](t, ctx, at)
+		var bits input.Modifier
+		for _, m := range mods {
+			bits |= m
+		}
+		mouse := func(kind input.MouseType, x, y float64) chromedp.Action {
+			return input.DispatchMouseEvent(kind, r[0]+x*r[2], r[1]+y*r[3]).WithButton(input.Left).WithButtons(1).WithClickCount(1).WithModifiers(bits)
+		}
+		do(t, ctx, mouse(input.MousePressed, x0, y0), mouse(input.MouseMoved, x1, y1), mouse(input.MouseReleased, x1, y1))
+	}
+	loaded()
+	draw(50, 40, 10, 8)
+	says("frame 11, repeated, accepted, 40x32 at 10,8")
+	draw(60, 20, 70, 30, input.ModifierShift)
+	says("40x32 at 10,8, 10x10 at 60,20")
+	shoot(t, ctx, "repair parts")
+	do(t, ctx, chromedp.Evaluate(`(() => { const p = document.getElementById("parts"); p.value = "4,4,40,30"; p.dispatchEvent(new Event("change")); })()`, nil))
+	says("frame 11, repeated, accepted, 40x30 at 4,4")
 	do(t, ctx, chromedp.KeyEvent("4"))
 	until(t, ctx, `document.getElementById("method").value == "source" && document.getElementById("saved").textContent == "Saved"`)
 	do(t, ctx, chromedp.SetValue("#kind", "flash"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil))
@@ -264,11 +290,11 @@ func TestPageOfARestorationIsAccessible(t *testing.T) {
 	until(t, ctx, `document.body.dataset.ready == "true" && document.getElementById("made").naturalWidth == 96`)
 	check("a restoration")
 	reached := map[string]bool{}
-	for range 25 {
+	for range 28 {
 		do(t, ctx, chromedp.KeyEvent(kb.Tab))
 		reached[js[string](t, ctx, `(() => { const e = document.activeElement; return e.id || e.className || e.parentElement?.parentElement?.id || ""; })()`)] = true
 	}
-	for _, want := range []string{"pictures", "accept", "reject", "kind", "method", "single-keys"} {
+	for _, want := range []string{"pictures", "accept", "reject", "kind", "method", "parts", "single-keys"} {
 		if !reached[want] {
 			t.Errorf("Tab does not reach %s; it reaches %v", want, reached)
 		}

@@ -51,6 +51,20 @@ func parseRepairs(text []byte) (items []repairItem, err error) {
 	return items, nil
 }
 
+// parseRegions reads rectangles, as a list has them, with spaces between them; none is all of the picture.
+func parseRegions(text string) ([]*restore.Region, error) {
+	var line strings.Builder
+	line.WriteString("0 listed")
+	for _, r := range strings.Fields(text) {
+		line.WriteString(" region=" + r)
+	}
+	found, err := restore.ParseList(strings.NewReader(line.String()))
+	if err != nil || strings.Contains(text, "#") {
+		return nil, fault.New(fault.Usage, "parts %.80q: want x,y,w,h in pixels, with spaces between parts", text)
+	}
+	return found[0].Regions, nil
+}
+
 // formatRepairs returns the list that parseRepairs reads.
 func formatRepairs(items []repairItem) []byte {
 	var b bytes.Buffer
@@ -138,6 +152,12 @@ func (s *repairStore) do(e *repairEdit) error {
 		}
 	case "method":
 		i.Method = pipeline.Method(e.Value)
+	case "regions":
+		regions, err := parseRegions(e.Value)
+		if err != nil {
+			return err
+		}
+		i.Regions = regions
 	default:
 		return fault.New(fault.Usage, "there is no edit %.40q", e.Do)
 	}

@@ -56,7 +56,7 @@ func StatedFieldOrder(p *astiav.CodecParameters) FieldOrder {
 	case C.AV_FIELD_TT, C.AV_FIELD_TB:
 		return TopFirst
 	case C.AV_FIELD_BB, C.AV_FIELD_BT:
-		return bottomFirst
+		return BottomFirst
 	}
 	return Progressive
 }

@@ -46,12 +46,12 @@ func FrameSuspect(f *astiav.Frame) bool { return C.frame_suspect(raw(f)) != 0 }
 // FieldOrder says which field of a picture is shown first (AVFieldOrder).
 type FieldOrder int
 
-// The orders that frames have: Progressive for pictures without fields, TopFirst for lines in their places
-// of which the top field's are shown first.
+// The orders that frames have: Progressive for pictures without fields, TopFirst and BottomFirst for lines in their places
+// of which the top field's, or the bottom field's, are shown first.
 const (
 	Progressive = FieldOrder(C.AV_FIELD_PROGRESSIVE)
 	TopFirst    = FieldOrder(C.AV_FIELD_TB)
-	bottomFirst = FieldOrder(C.AV_FIELD_BT)
+	BottomFirst = FieldOrder(C.AV_FIELD_BT)
 )
 
 // FrameFieldOrder returns f's field order (AV_FRAME_FLAG_INTERLACED and

@@ -33,6 +33,9 @@ func PrefersUsual(c *astiav.FormatContext) bool {
 	return av.IsMuxer(c, "vcd,svcd,dvd,vob,mxf,rawvideo")
 }
 
+// IsDisc reports whether c is a format of discs, whose players take MPEG-1 or MPEG-2 alone.
+func IsDisc(c *astiav.FormatContext) bool { return av.IsMuxer(c, "vcd,svcd,dvd,vob") }
+
 // HoldsPictures reports whether c is an image format: it holds pictures without sound, in
 // a codec of its own.
 func HoldsPictures(c *astiav.FormatContext) bool {

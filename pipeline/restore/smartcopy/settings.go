@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"retime/pipeline/media"
-	"retime/pipeline/media/av"
 )
 
 // candidates returns the sets of encoder options to try, in order.
@@ -44,8 +43,6 @@ func (s *Splicer) candidates(g Grouping) []map[string]string {
 		set["profile"] = strconv.Itoa(media.ProResProfile(p))
 	case "dnxhd":
 		return s.source.Source().DNxHDSettings()
-	case "mjpeg":
-		set["flags"], set["global_quality"] = "+qscale", strconv.Itoa(2*av.LambdaPerQuantiser)
 	case "huffyuv", "ffvhuff":
 		return huffyuvSettings()
 	case "ffv1":

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"retime/pipeline/media"
-	"retime/pipeline/media/av"
 )
 
 // Frames between copied ones have good quality unless the options say otherwise; for libx264 the
@@ -24,10 +23,6 @@ func TestQualityOfEncodedFrames(t *testing.T) {
 		if s.opt.Encoder.CRF != c.got {
 			t.Errorf("%s with %d: constant rate factor %d, want %d", c.codec, c.crf, s.opt.Encoder.CRF, c.got)
 		}
-	}
-	s := &Splicer{source: r, opt: media.WriterOptions{Encoder: media.EncoderOptions{Codec: "mjpeg", CRF: -1}}}
-	if av.LambdaPerQuantiser != 118 || s.candidates(Grouping{})[0]["global_quality"] != "236" {
-		t.Errorf("mjpeg: %v", s.candidates(Grouping{}))
 	}
 	if media.DefaultCRF != 16 {
 		t.Errorf("libx264: %d", media.DefaultCRF)

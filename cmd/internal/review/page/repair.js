@@ -43,9 +43,44 @@ function parts(regions) {
   return regions.length > 3 ? `, ${regions.length} parts` : regions.map((r) => `, ${r.Width}x${r.Height} at ${r.X},${r.Y}`).join("");
 }
 
+const text = (regions) => regions.map((r) => `${r.X},${r.Y},${r.Width},${r.Height}`).join(" ");
+
+// boxes shows regions over the frame as it is.
+function boxes(regions) {
+  const { naturalWidth: width, naturalHeight: height } = $("source");
+  $("boxes").replaceChildren(...(width ? regions : []).map((r) => {
+    const box = element("i"), percent = (part, whole) => `${100 * part / whole}%`;
+    Object.assign(box.style, { left: percent(r.X, width), top: percent(r.Y, height), width: percent(r.Width, width), height: percent(r.Height, height) });
+    return box;
+  }));
+}
+
+// drawing has a region drawn over the frame as it is; a touch scrolls.
+let from = null; // the corner where it began, in pixels of the frame
+function place(e) {
+  const at = $("source").getBoundingClientRect(), inside = (v, most) => Math.round(Math.min(Math.max(v, 0), 1) * most);
+  return [inside((e.clientX - at.left) / at.width, $("source").naturalWidth), inside((e.clientY - at.top) / at.height, $("source").naturalHeight)];
+}
+function between([a, b], [c, d]) { return { X: Math.min(a, c), Y: Math.min(b, d), Width: Math.abs(a - c), Height: Math.abs(b - d) }; }
+$("drawn").addEventListener("pointerdown", (e) => {
+  if (!item() || e.button > 0 || e.pointerType === "touch" || !$("source").naturalWidth) return;
+  $("drawn").setPointerCapture(e.pointerId);
+  from = place(e);
+});
+const others = (e) => (e.shiftKey ? item().regions ?? [] : []);
+$("drawn").addEventListener("pointermove", (e) => { if (from) boxes([...others(e), between(from, place(e))]); });
+$("drawn").addEventListener("pointerup", (e) => {
+  if (!from) return;
+  const region = between(from, place(e));
+  from = null;
+  if (Math.min(region.Width, region.Height) < 2) show(); else edit("regions", text([...others(e), region]));
+});
+$("drawn").addEventListener("pointercancel", () => { from = null; show(); });
+$("source").addEventListener("load", () => boxes(item()?.regions ?? []));
+
 function show() {
   const i = item();
-  for (const id of ["accept", "reject", "kind", "method", "back", "step"]) $(id).disabled = !i;
+  for (const id of ["accept", "reject", "kind", "method", "parts", "back", "step"]) $(id).disabled = !i;
   [...$("findings").children].forEach((li, k) => { if (k === at) li.firstChild.setAttribute("aria-current", "true"); else li.firstChild.removeAttribute("aria-current"); });
   if (!i) { $("about").textContent = "no finding"; return; }
   part = Math.min(part, count(i) - 1);
@@ -55,6 +90,9 @@ function show() {
   $("reject").setAttribute("aria-pressed", i.rejected);
   $("kind").value = i.kind;
   $("method").value = i.method;
+  $("parts").value = text(i.regions ?? []);
+  $("parts").disabled = Boolean(added);
+  boxes(i.regions ?? []);
   $("back").disabled = part === 0;
   $("step").disabled = part === count(i) - 1;
   const picture = (id, query) => change($(id), { src: `picture?${query}&version=${state.version}` });
@@ -98,6 +136,7 @@ $("accept").addEventListener("click", () => edit("accept"));
 $("reject").addEventListener("click", () => edit("reject"));
 $("kind").addEventListener("change", (e) => edit("kind", e.target.value));
 $("method").addEventListener("change", (e) => edit("method", e.target.value));
+$("parts").addEventListener("change", (e) => edit("regions", e.target.value));
 $("undo").addEventListener("click", () => edit("undo"));
 $("back").addEventListener("click", () => step(-1));
 $("step").addEventListener("click", () => step(1));

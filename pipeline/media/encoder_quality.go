@@ -1,0 +1,41 @@
+package media
+
+import (
+	"strconv"
+
+	"retime/pipeline/media/av"
+)
+
+// discLimits are the highest bit rates that players of discs take, by the format of the file, and the sizes of their
+// buffers in bits.
+var discLimits = map[string]struct{ rate, buffer string }{
+	"dvd": {"9M", "1835008"}, "vob": {"9M", "1835008"}, "svcd": {"2516k", "917504"}, "vcd": {"1150k", "327680"},
+}
+
+// constantQuality returns options by which an encoder gives all pictures one quality in a file of a format. They are for
+// encoders whose own default is FFmpeg's bit rate for all codecs, 200 kbit/s, which spoils most pictures; it returns nil
+// for others, and if the caller's options set the quality.
+func constantQuality(encoder, format string, options map[string]string) map[string]string {
+	for _, own := range []string{"b", "global_quality"} {
+		if _, ok := options[own]; ok {
+			return nil
+		}
+	}
+	quality := 0
+	switch encoder {
+	case "amv", "flv", "h261", "h263", "h263p", "libxvid", "mjpeg", "mpeg1video", "mpeg2video", "mpeg4", "msmpeg4", "msmpeg4v2",
+		"speedhq", "wmv1", "wmv2":
+		quality = 2 // the quantiser
+	case "libtheora":
+		quality = 9 // of 10, which is the best
+	case "libvpx":
+		return map[string]string{"crf": "10", "b": "50M"} // the bit rate is the highest that it takes
+	default:
+		return nil
+	}
+	set := map[string]string{"b": "0", "flags": options["flags"] + "+qscale", "global_quality": strconv.Itoa(quality * av.LambdaPerQuantiser)}
+	if limit, ok := discLimits[format]; ok {
+		set["maxrate"], set["bufsize"] = limit.rate, limit.buffer
+	}
+	return set
+}

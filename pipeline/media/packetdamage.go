@@ -1,0 +1,104 @@
+package media
+
+import (
+	"github.com/asticode/go-astiav"
+
+	"retime/pipeline/media/av"
+)
+
+// packetDamage finds packets whose pictures are damaged, of codecs of which FFmpeg's decoders conceal that and mark nothing. These
+// have a picture in each packet, in order.
+type packetDamage struct {
+	codec   astiav.CodecID
+	summed  bool           // FFV1: earlier packets had checksums
+	damaged map[int64]bool // times of packets whose frames have not come
+}
+
+// look examines a packet that goes to the decoder.
+func (d *packetDamage) look(p *astiav.Packet) {
+	bad := false
+	switch d.codec {
+	case astiav.CodecIDFfv1:
+		var summed bool
+		if summed, bad = checkSlices(p.Data()); !summed {
+			bad = d.summed
+		}
+		d.summed = d.summed || summed
+	case astiav.CodecIDDvvideo:
+		bad = hasLostBlocks(p.Data())
+	}
+	if !bad {
+		return
+	}
+	if d.damaged == nil {
+		d.damaged = map[int64]bool{}
+	}
+	at := p.Pts()
+	if at == av.NoTimestamp {
+		at = p.Dts()
+	}
+	d.damaged[at] = true
+}
+
+// take reports whether the packet of a frame was damaged.
+func (d *packetDamage) take(f *astiav.Frame) bool {
+	at := av.FrameTime(f)
+	bad := d.damaged[at]
+	delete(d.damaged, at)
+	return bad
+}
+
+// checkSlices walks backward through the slices of an FFV1 picture by their footers, each of a size and a checksum of all
+// of the slice (RFC 9043, 4.9). It reports whether the picture has such slices, and whether any has another checksum.
+func checkSlices(picture []byte) (summed, damaged bool) {
+	const footer = 3 + 1 + 4 // size, error status, checksum
+	for end := len(picture); end > 0; {
+		if end < footer {
+			return false, false
+		}
+		size := picture[end-footer:]
+		begin := end - footer - (int(size[0])<<16 | int(size[1])<<8 | int(size[2]))
+		if begin < 0 {
+			return false, false
+		}
+		damaged = damaged || checksum(picture[begin:end]) != 0
+		end = begin
+	}
+	return len(picture) > 0, damaged
+}
+
+// checksums holds the remainders of the generator 0x04C11DB7 for all bytes, most significant bit first.
+var checksums = func() (table [256]uint32) {
+	for i := range table {
+		r := uint32(i) << 24
+		for range 8 {
+			if r>>31 != 0 {
+				r = r<<1 ^ 0x04C11DB7
+			} else {
+				r <<= 1
+			}
+		}
+		table[i] = r
+	}
+	return table
+}()
+
+// checksum returns the checksum of FFV1, 0 for data that ends with its own (RFC 9043, 4.9.3).
+func checksum(data []byte) (r uint32) {
+	for _, b := range data {
+		r = r<<8 ^ checksums[byte(r>>24)^b]
+	}
+	return r
+}
+
+// hasLostBlocks reports whether a frame of DV has blocks of video that the tape's player could not read and has not concealed, by
+// their status (STA, IEC 61834-2, 11.4.2: 0111 and 1111).
+func hasLostBlocks(frame []byte) bool {
+	const block, video = 80, 4
+	for at := 0; at+block <= len(frame); at += block {
+		if frame[at]>>5 == video && frame[at+3]>>4&7 == 7 {
+			return true
+		}
+	}
+	return false
+}

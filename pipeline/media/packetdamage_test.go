@@ -1,0 +1,31 @@
+package media
+
+import (
+	"slices"
+	"testing"
+)
+
+// Every damaged byte of a picture in FFV1 with checksums is seen, and pictures without them are no damaged ones.
+func TestSlicesOfFFV1(t *testing.T) {
+	clip := testClip(t, 48, 32, 2)
+	for _, c := range []struct {
+		options map[string]string
+		summed  bool
+	}{{nil, true}, {map[string]string{"slices": "12"}, true}, {map[string]string{"slicecrc": "0"}, false}, {map[string]string{"level": "1"}, false}} {
+		for n, p := range encodeAll(t, clip, "a.mkv", plainOptions(EncoderOptions{Codec: "ffv1", CRF: -1, Options: c.options})) {
+			if summed, damaged := checkSlices(p.Data); summed != c.summed || damaged {
+				t.Errorf("%v, packet %d: with checksums %v, damaged %v", c.options, n, summed, damaged)
+			}
+			for i := range p.Data {
+				if !c.summed {
+					break
+				}
+				bad := slices.Clone(p.Data)
+				bad[i] ^= 4
+				if summed, damaged := checkSlices(bad); summed && !damaged {
+					t.Fatalf("%v, packet %d: byte %d may change unseen", c.options, n, i)
+				}
+			}
+		}
+	}
+}

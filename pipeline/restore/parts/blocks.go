@@ -3,6 +3,8 @@ package parts
 import (
 	"image"
 	"math"
+
+	"retime/frame"
 )
 
 // tile is the side of the squares that damaged blocks are made of, in pixels: codecs have blocks of 8 or 16. A tile is bad if
@@ -15,6 +17,10 @@ const (
 
 // A block has fewTiles or more, but not more than a third of the picture's. The pictures before and after differ in it at most by its weight.
 const fewTiles = 2
+
+// someBreaks is at which share of a block's sides the picture breaks, at least, for its weight to be compared with the fields of the other
+// lines, which takes time.
+const someBreaks = 0.3
 
 // breakLeast is by how many grey levels in the mean the pixels on both sides of a break differ more than they do from the next ones.
 const breakLeast = 6
@@ -46,8 +52,14 @@ func (d *Detector) blocks(a, c, b *picture) (areas []candidate) {
 		if between > k.weight {
 			continue
 		}
+		broken := t.broken(list)
+		if others := othersOf(c, b); others != nil && broken >= someBreaks {
+			if k.weight = d.straysFromAll(a, c, b, others, t, list); k.weight == 0 {
+				continue
+			}
+		}
 		weight := float64(k.weight)
-		k.measures = []float64{float64(between) / weight, 1, math.Log(weight / float64(len(list)*tile*tile)), t.broken(list)}
+		k.measures = []float64{min(float64(between)/weight, 1), 1, math.Log(weight / float64(len(list)*tile*tile)), broken}
 		d.settle(a, c, b, &k, 1)
 		areas = append(areas, k)
 	}
@@ -59,15 +71,19 @@ func (d *Detector) tiles(a, c, b *picture) *tiling {
 	columns, _ := grid(c.Image)
 	t := &tiling{picture: c, columns: c.Width / tile, rows: c.Height / tile}
 	t.sums, t.bad, t.taken = make([]int, t.columns*t.rows), make([]bool, t.columns*t.rows), make([]bool, t.columns*t.rows)
-	for i := range t.sums {
-		r := t.square(i)
-		if d.now[r.Min.Y/cellHeight*columns+r.Min.X/cellWidth] == 0 {
-			continue
+	d.workers.Rows(t.rows, func(y0, y1 int) {
+		for i := y0 * t.columns; i < y1*t.columns; i++ {
+			r := t.square(i)
+			if d.now[r.Min.Y/cellHeight*columns+r.Min.X/cellWidth] == 0 {
+				continue
+			}
+			v := d.at(r.Min.X, r.Min.Y)
+			if t.sums[i] = strays(a, c, b, r, v); t.sums[i] < badTile*tile*tile {
+				continue
+			}
+			t.bad[i] = t.sums[i] >= badTile*tile*tile+roughness(a, r, v)/3
 		}
-		sum, texture := strays(a, c, b, r, d.at(r.Min.X, r.Min.Y))
-		t.sums[i] = sum
-		t.bad[i] = sum >= badTile*tile*tile+texture/3
-	}
+	})
 	return t
 }
 
@@ -76,27 +92,56 @@ func (t *tiling) square(i int) image.Rectangle {
 	return image.Rect(0, 0, tile, tile).Add(image.Pt(i%t.columns, i/t.columns).Mul(tile))
 }
 
-// strays returns by how much the pixels of r lie outside the range of the two to which v leads, and of what both pictures shown between
-// them have as well, and how much the pixels before differ from the next ones, in all.
-func strays(a, c, b *picture, r image.Rectangle, v vector) (sum, texture int) {
-	others := othersOf(c, b)
+// strays returns by how much the pixels of r lie outside the range of the two to which v leads, in all.
+func strays(a, c, b *picture, r image.Rectangle, v vector) (sum int) {
+	r = reached(a, r, v)
 	for y := r.Min.Y; y < r.Max.Y; y++ {
-		for x := r.Min.X; x < r.Max.X; x++ {
-			xa, ya, xb, yb := x-v.x, y-v.y, x+v.x, y+v.y
-			if min(xa, ya, xb, yb) < 0 || max(xa+1, xb) >= a.Width || max(ya, yb) >= a.Height {
-				continue
-			}
-			p, q, w := int(a.Row(ya)[xa]), int(b.Row(yb)[xb]), int(c.Row(y)[x])
-			low, high := min(p, q), max(p, q)
-			if others != nil && (w < low || w > high) {
-				low, high = widen(low, high, others, x, y, v)
-			}
-			sum += max(w-high, low-w, 0)
-			next := int(a.Row(ya)[xa+1])
-			texture += max(next-p, p-next)
+		row := c.Row(y)[r.Min.X:r.Max.X]
+		before, after := a.Row(y - v.y)[r.Min.X-v.x:r.Max.X-v.x], b.Row(y + v.y)[r.Min.X+v.x:r.Max.X+v.x]
+		for i := 0; i < len(row) && i < len(before) && i < len(after); i++ {
+			p, q, w := int(before[i]), int(after[i]), int(row[i])
+			sum += max(w-max(p, q), min(p, q)-w, 0)
 		}
 	}
-	return sum, texture
+	return sum
+}
+
+// straysFromAll returns the same sum over tiles, less what both others have as well.
+func (d *Detector) straysFromAll(a, c, b *picture, others []frame.Image[uint8], t *tiling, list []int) (sum int) {
+	for _, n := range list {
+		r := t.square(n)
+		v := d.at(r.Min.X, r.Min.Y)
+		r = reached(a, r, v)
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			for x := r.Min.X; x < r.Max.X; x++ {
+				p, q, w := int(a.Row(y - v.y)[x-v.x]), int(b.Row(y + v.y)[x+v.x]), int(c.Row(y)[x])
+				low, high := min(p, q), max(p, q)
+				if w < low || w > high {
+					low, high = widen(low, high, others, x, y, v)
+					sum += max(w-high, low-w, 0)
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// roughness returns how much the pixels of a picture before to which v leads differ from the next ones, in all.
+func roughness(m *picture, r image.Rectangle, v vector) (sum int) {
+	r = reached(m, r, v)
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		row := m.Row(y - v.y)[r.Min.X-v.x : r.Max.X-v.x+1]
+		for i, next := range row[1:] {
+			sum += max(int(next)-int(row[i]), int(row[i])-int(next))
+		}
+	}
+	return sum
+}
+
+// reached returns the part of r from which v leads to pixels that have a next one.
+func reached(m *picture, r image.Rectangle, v vector) image.Rectangle {
+	dx, dy := max(v.x, -v.x), max(v.y, -v.y)
+	return r.Intersect(image.Rect(dx, dy, m.Width-dx-1, m.Height-dy))
 }
 
 // towards are the sides of a tile.

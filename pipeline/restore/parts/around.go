@@ -126,7 +126,7 @@ const often = 2
 func recurs(seen []sight, n int, box image.Rectangle, weight int) bool {
 	count := 0
 	for k, s := range seen {
-		if k != n && slices.ContainsFunc(s.areas, func(o candidate) bool { return 2*o.weight >= weight && o.box.Overlaps(box) }) {
+		if k != n && slices.ContainsFunc(s.areas, func(o candidate) bool { return !o.hopeless && 2*o.weight >= weight && o.box.Overlaps(box) }) {
 			count++
 		}
 	}

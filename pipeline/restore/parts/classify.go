@@ -29,20 +29,12 @@ func classify(p *component, width int) (k candidate) {
 	switch {
 	case isLine(p.box):
 		return candidate{}
-	case min(w, h) >= 11 && p.straight >= squarely && fill >= filled:
-		k.kind = Block
 	case p.off > loose || max(w, h) > width/speckLong && (w > scratchWide+width/320 || fill < scratchShare):
 		return candidate{}
 	}
 	k.measures = []float64{math.Log(float64(p.pixels)), math.Log(float64(p.weight) / float64(p.pixels)), p.off, p.unlike, 1, fill}
 	return k
 }
-
-// A block's box is marked to this share, and so is each of its sides.
-const (
-	filled   = 0.5
-	squarely = 0.7
-)
 
 // streakShare is how much of the picture's width a streak crosses, at least.
 const streakShare = 0.35

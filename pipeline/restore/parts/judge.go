@@ -155,16 +155,8 @@ func (d *Detector) mark(a, c, b *picture, x0, y0 int, v vector) (n, sum int) {
 	return n, sum
 }
 
-// excess returns by how much a pixel of c lies outside the range of those around it along v, 0 if by less than the step.
-func excess(a, c, b *picture, x, y int, v vector) int {
-	if xa, ya, xb, yb := x-v.x, y-v.y, x+v.x, y+v.y; min(xa, ya, xb, yb) < 0 || max(xa, xb) >= c.Width || max(ya, yb) >= c.Height {
-		return 0
-	}
-	return outside(a, c, b, x, y, v)
-}
-
-// outside returns the same of a pixel whose neighbours along v lie in the pictures. What both pictures shown between them have as well
-// is content that moves.
+// outside returns by how much a pixel of c, whose neighbours along v lie in the pictures, is outside the range of those around it, 0 if by
+// less than the step. What both pictures shown between them have as well is content that moves.
 func outside(a, c, b *picture, x, y int, v vector) int {
 	w := int(c.Row(y)[x])
 	la, ha := surround(a.Image, x-v.x, y-v.y)
@@ -174,9 +166,7 @@ func outside(a, c, b *picture, x, y int, v vector) int {
 		return 0
 	}
 	if others := othersOf(c, b); others != nil {
-		la, ha = surround(others[0], x-v.x/2, y-v.y/2)
-		lb, hb = surround(others[1], x+v.x/2, y+v.y/2)
-		low, high = min(low, max(la, lb)), max(high, min(ha, hb))
+		low, high = widen(low, high, others, x, y, v)
 	}
 	if out := w - high; out > step {
 		return out
@@ -206,8 +196,6 @@ type component struct {
 	// unlike is how much the neighbours differ from each other there, off how far the pixels around lie outside, both as
 	// shares of how far the area lies outside.
 	unlike, off float64
-	// straight is how much of the box's sides is marked, of the least marked one.
-	straight float64
 }
 
 // Pixels belong together if they are at most joinX columns and joinY rows apart.
@@ -258,39 +246,7 @@ func (d *Detector) fill(x, y int) (p component) {
 			}
 		}
 	}
-	p.straight = straightness(d.stack, p.box)
 	return p
-}
-
-// sideWidth is how many pixels wide the sides of a box are.
-const sideWidth = 3
-
-// straightness returns how much of the least marked side of box is marked.
-func straightness(marked []image.Point, box image.Rectangle) float64 {
-	w, h := box.Dx(), box.Dy()
-	if w < 2*sideWidth || h < 2*sideWidth {
-		return 0
-	}
-	sides := make([]bool, 2*(w+h))
-	top, bottom, left, right := sides[:w], sides[w:2*w], sides[2*w:2*w+h], sides[2*w+h:]
-	for _, q := range marked {
-		x, y := q.X-box.Min.X, q.Y-box.Min.Y
-		top[x] = top[x] || y < sideWidth
-		bottom[x] = bottom[x] || y >= h-sideWidth
-		left[y] = left[y] || x < sideWidth
-		right[y] = right[y] || x >= w-sideWidth
-	}
-	least := 1.0
-	for _, side := range [][]bool{top, bottom, left, right} {
-		n := 0
-		for _, is := range side {
-			if is {
-				n++
-			}
-		}
-		least = min(least, float64(n)/float64(len(side)))
-	}
-	return least
 }
 
 // ring is how many pixels around an area are looked at, and loosely the limit of component.off and unlike from which

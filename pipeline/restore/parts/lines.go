@@ -191,3 +191,10 @@ func (d *Detector) offset(a, c, b *picture, x0, x1, y0, y1 int) int {
 	}
 	return unitOffset * sum / max(n, 1)
 }
+
+// unmark takes the marks in box away.
+func (d *Detector) unmark(box image.Rectangle) {
+	for y := box.Min.Y; y < box.Max.Y; y++ {
+		clear(d.marks.Row(y)[box.Min.X:box.Max.X])
+	}
+}

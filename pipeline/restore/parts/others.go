@@ -17,6 +17,13 @@ func othersOf(c, b *picture) []frame.Image[uint8] {
 	return []frame.Image[uint8]{c.other, b.other}
 }
 
+// widen returns the range from low to high with what both others have near where v leads from x, y.
+func widen(low, high int, others []frame.Image[uint8], x, y int, v vector) (int, int) {
+	la, ha := surround(others[0], x-v.x/2, y-v.y/2)
+	lb, hb := surround(others[1], x+v.x/2, y+v.y/2)
+	return min(low, max(la, lb)), max(high, min(ha, hb))
+}
+
 // stray returns how far the others are from both c and the pictures on either side, in box, the one that is further: the sum of the grey
 // levels.
 func (d *Detector) stray(a, c, b *picture, others []frame.Image[uint8], box image.Rectangle) (most int) {

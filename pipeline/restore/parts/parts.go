@@ -5,7 +5,9 @@
 // and after. Where several do, motion is searched for between the picture before and the one after, which
 // the damage does not touch; a pixel is marked if it lies outside the range of the nine on either side to which
 // the motion leads (as in SROD: M. K. Nadenau, S. K. Mitra, "Blotch and scratch detection in image
-// sequences based on rank ordered differences", 1997). Marks make lines, blocks on a grid of 8 pixels, and specks.
+// sequences based on rank ordered differences", 1997). Marks make lines and specks. A block is made of squares on a grid of 8 pixels that
+// are off in the mean, and the picture breaks along its sides (blockiness, as in H. R. Wu, M. Yuen, "A generalized block-edge
+// impairment metric for video coding", 1997), which tells it from what moves too far to follow.
 //
 // Fields of the same lines are two fields apart, and content may move far in that time. So what both of the fields of the other lines,
 // right before and after, have as well, half as far along the motion, is not marked in a field, and a candidate counts less where they look

@@ -149,6 +149,25 @@ func TestRowOfBlocks(t *testing.T) {
 	}
 }
 
+// Blocks are found by their sides where all around moves too far to follow, and what moves so is not.
+func TestBlocksInMotion(t *testing.T) {
+	area, block := image.Rect(109, 51, 195, 125), image.Rect(144, 80, 176, 96)
+	for _, spoils := range [2]bool{false, true} {
+		found := find(func(n int, m frame.Image[uint8]) {
+			paint(m, area, func(x, y int, _ uint8) uint8 {
+				u, v := float64(x+31*n), float64(y+3*n)
+				return uint8(120 + 30*math.Sin(u/9) + 30*math.Sin(u/17+v/8) + 30*math.Sin(v/11-u/41))
+			})
+			if spoils && n == spoilt {
+				paint(m, block, func(_, _ int, _ uint8) uint8 { return 250 })
+			}
+		})
+		if spoils && (len(found) != 1 || found[0].Number != spoilt || found[0].Kind != Block || found[0].Box != block) || !spoils && len(found) > 0 {
+			t.Errorf("spoilt %v: found %v", spoils, found)
+		}
+	}
+}
+
 // A line is found as far as it goes, where it is faint, too.
 func TestFaintLines(t *testing.T) {
 	found := find(func(n int, m frame.Image[uint8]) {

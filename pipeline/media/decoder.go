@@ -34,9 +34,10 @@ type decoder struct {
 
 // damageCount counts the damage of a decoder's pictures.
 type damageCount struct {
-	errors av.ErrorCount // of the decoder
-	damage Damage        // that the decoder has found, less errors; see found
-	before Damage        // that does not count, since nothing that is wanted shows it
+	errors av.ErrorCount  // of the decoder
+	damage Damage         // that the decoder has found, less errors; see found
+	before Damage         // that does not count, since nothing that is wanted shows it
+	torn   map[int64]bool // times of packets of which a part is missing, and the decoder does not say so
 }
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
@@ -189,8 +190,9 @@ func (c *decoder) decode() (*fetched, error) {
 				}
 				return nil, c.demuxer.bad(err)
 			}
-			if c.note(av.FrameTime(p.Frame)) && c.clock.stamp(p.Frame, c.total()) {
-				if p.damaged = c.damaged(p.Frame); p.damaged {
+			at := av.FrameTime(p.Frame)
+			if c.note(at) && c.clock.stamp(p.Frame, c.total()) {
+				if p.damaged = c.damaged(p.Frame) || c.torn[at]; p.damaged {
 					c.damage.Frames++
 				}
 				c.fields.Correct(p.Frame)
@@ -254,6 +256,7 @@ func (c *decoder) feed() {
 				return
 			}
 		}
+		c.inspectWhole(p)
 		if q := c.decodable(p); q != nil {
 			defer q.Free()
 			p = q

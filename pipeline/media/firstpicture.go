@@ -31,6 +31,20 @@ func (c *decoder) decodable(p *astiav.Packet) *astiav.Packet {
 	return q
 }
 
+// inspectWhole notes the time of an OpenEXR picture of which a part is missing. FFmpeg shows the rest as if it were all.
+func (c *decoder) inspectWhole(p *astiav.Packet) {
+	if c.demuxer.video.CodecParameters().CodecID() != astiav.CodecIDExr {
+		return
+	}
+	if err := exr.CheckComplete(p.Data()); err != nil {
+		c.options.Log.Debug("a picture is damaged", "input", c.demuxer.name, "pts", p.Pts(), "error", err)
+		if c.torn == nil {
+			c.torn = map[int64]bool{}
+		}
+		c.torn[p.Pts()] = true
+	}
+}
+
 // furtherThreads are those that OpenEXR has beside the caller's.
 func (o *ReaderOptions) furtherThreads() int { return frame.Workers{N: o.Threads}.Count() - 1 }
 

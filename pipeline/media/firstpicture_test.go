@@ -161,3 +161,33 @@ func TestOtherOpenEXR(t *testing.T) {
 		}
 	}
 }
+
+// A picture of which a part was never written is read, and counts as damaged.
+func TestTornOpenEXR(t *testing.T) {
+	var b bytes.Buffer
+	grey := func(int, int) float32 { return 0.5 }
+	cliptest.Must(t, exr.Write(&b, 48, 64, []exr.Channel{{Name: "R", Type: exr.Half, Sample: grey}, {Name: "G", Type: exr.Half, Sample: grey}, {Name: "B", Type: exr.Half, Sample: grey}}))
+	pattern := filepath.Join(t.TempDir(), "p.%d.exr")
+	for n := range 4 {
+		file := b.Bytes()
+		if n == 2 {
+			file = file[:len(file)-30]
+		}
+		cliptest.Must(t, os.WriteFile(fmt.Sprintf(pattern, n), file, 0o600))
+	}
+	r, err := media.Open(t.Context(), pattern, media.ReaderOptions{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for n := range 4 {
+		f, err := r.Read()
+		if err != nil {
+			t.Fatalf("picture %d: %v", n, err)
+		}
+		if damaged := r.Damage().Frames; damaged != n/2 {
+			t.Errorf("%d pictures are damaged after picture %d", damaged, n)
+		}
+		f.Release()
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestDWA(t *testing.T) {
 	}
 }
 
-// Halves and floats in one picture are read as they would be alone, and whatever no decoder shows is refused by its name.
+// Halves and floats in one picture are read as they would be alone, tiles of several parts as scan lines, and whatever no decoder shows is refused by its name.
 func TestOtherOpenEXR(t *testing.T) {
 	const w, h = 48, 32
 	wave := func(x, y int) float32 { return float32(0.5 + 0.25*math.Sin(float64(x)/9)*math.Cos(float64(y)/7)) }
@@ -115,6 +116,22 @@ func TestOtherOpenEXR(t *testing.T) {
 		}
 	}
 	half := colour(exr.Half, exr.Half, exr.Half, exr.Half)
+	small := slices.Clone(half)
+	for i := range small {
+		small[i].Name = strings.ToLower(small[i].Name)
+	}
+	for _, channels := range [][]exr.Channel{half, small} {
+		pattern := write(same, channels...)
+		for n := range 2 {
+			name := fmt.Sprintf(pattern, 1001+n)
+			cliptest.Program(t, "exrmaketiled", "-t", "16", "8", name, name+".tiles")
+			cliptest.Program(t, "exrmultipart", "-combine", "-i", name+".tiles::beauty", name+"::again", "-o", name+".parts")
+			cliptest.Must(t, os.Rename(name+".parts", name))
+		}
+		if got, _, _ := readAll(t, pattern); len(got) != 2 || !bytes.Equal(got[0], want[0]) {
+			t.Errorf("tiles in the first of two parts, with channel %s: %d pictures, or other samples", channels[0].Name, len(got))
+		}
+	}
 	deep := func(file []byte) []byte {
 		file = append(bytes.Clone(file[:8]), append([]byte("type\x00string\x00\x0c\x00\x00\x00deepscanline"), file[8:]...)...)
 		file[5] |= 8
@@ -123,10 +140,15 @@ func TestOtherOpenEXR(t *testing.T) {
 	later := func(file []byte) []byte {
 		return bytes.Replace(file, []byte("compression\x00\x01\x00\x00\x00\x03"), []byte("compression\x00\x01\x00\x00\x00\x7f"), 1)
 	}
+	sparse := func(file []byte) []byte {
+		file[bytes.Index(file, []byte("A\x00\x01\x00\x00\x00"))+10] = 2 // columns to a sample
+		return file
+	}
 	for says, name := range map[string]string{
 		"neither R, G and B nor Y; it has N.X, Z": write(same, exr.Channel{Name: "N.X", Type: exr.Half, Sample: wave}, exr.Channel{Name: "Z", Type: exr.Float, Sample: wave}),
 		"deep data in the first part":             write(deep, half...),
 		"ompression":                              write(later, half...), // OpenEXR's words
+		`channel "A" has fewer samples`:           write(sparse, half...),
 	} {
 		for input, bad := range map[string]string{name: "p.1001.exr", fmt.Sprintf(name, 1002): "p.1002.exr"} {
 			r, err := media.Open(t.Context(), input, media.ReaderOptions{Log: slog.New(slog.DiscardHandler)})
@@ -137,5 +159,35 @@ func TestOtherOpenEXR(t *testing.T) {
 				t.Errorf("%s: %v, want %q", input, err, says)
 			}
 		}
+	}
+}
+
+// A picture of which a part was never written is read, and counts as damaged.
+func TestTornOpenEXR(t *testing.T) {
+	var b bytes.Buffer
+	grey := func(int, int) float32 { return 0.5 }
+	cliptest.Must(t, exr.Write(&b, 48, 64, []exr.Channel{{Name: "R", Type: exr.Half, Sample: grey}, {Name: "G", Type: exr.Half, Sample: grey}, {Name: "B", Type: exr.Half, Sample: grey}}))
+	pattern := filepath.Join(t.TempDir(), "p.%d.exr")
+	for n := range 4 {
+		file := b.Bytes()
+		if n == 2 {
+			file = file[:len(file)-30]
+		}
+		cliptest.Must(t, os.WriteFile(fmt.Sprintf(pattern, n), file, 0o600))
+	}
+	r, err := media.Open(t.Context(), pattern, media.ReaderOptions{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for n := range 4 {
+		f, err := r.Read()
+		if err != nil {
+			t.Fatalf("picture %d: %v", n, err)
+		}
+		if damaged := r.Damage().Frames; damaged != n/2 {
+			t.Errorf("%d pictures are damaged after picture %d", damaged, n)
+		}
+		f.Release()
 	}
 }

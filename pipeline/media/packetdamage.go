@@ -4,9 +4,10 @@ import (
 	"github.com/asticode/go-astiav"
 
 	"retime/pipeline/media/av"
+	"retime/pipeline/media/exr"
 )
 
-// packetDamage finds packets whose pictures are damaged, of codecs of which FFmpeg's decoders conceal that and mark nothing. These
+// packetDamage finds packets whose pictures are damaged, of codecs whose decoders conceal that and mark nothing. These
 // have a picture in each packet, in order.
 type packetDamage struct {
 	codec   astiav.CodecID
@@ -26,6 +27,8 @@ func (d *packetDamage) look(p *astiav.Packet) {
 		d.summed = d.summed || summed
 	case astiav.CodecIDDvvideo:
 		bad = hasLostBlocks(p.Data())
+	case astiav.CodecIDExr:
+		bad = exr.CheckComplete(p.Data()) != nil
 	}
 	if !bad {
 		return

@@ -1,6 +1,7 @@
 package motion
 
 import (
+	"path/filepath"
 	"strings"
 
 	"retime/pipeline/fault"
@@ -36,6 +37,8 @@ func (m Method) Check() error {
 		return fault.New(fault.Usage, "Synthesis.Flow %s: %%V stands for a view, such as left or right; write its name", m)
 	case files && !numbered(pattern):
 		return fault.New(fault.Usage, "Synthesis.Flow %s: want one number in the name, as in %sflow/%%05d.flo", m, FromFiles)
+	case files && strings.EqualFold(filepath.Ext(pattern), ".exr"):
+		return fault.New(fault.Usage, "Synthesis.Flow %s: flow is read from .flo files, and vectors in OpenEXR are only written", m)
 	case command && strings.TrimSpace(line) == "":
 		return fault.New(fault.Usage, "Synthesis.Flow %s: name the command", m)
 	case files, command, m == DIS, m == OpenCVDIS, m == Farneback:

@@ -252,3 +252,42 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// Of a file that ends early anywhere behind its header, or of which a chunk was never written, a part is missing, whatever its chunks.
+func TestCheckComplete(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	render(t, at("lines.exr"), 37, 35)
+	tool(t, "exrmaketiled", "-o", "-t", "16", "8", at("lines.exr"), at("tiles.exr"))
+	tool(t, "exrmaketiled", "-m", "-t", "16", "16", at("lines.exr"), at("mipmap.exr"))
+	tool(t, "exrmaketiled", "-r", "-u", "-t", "8", "16", at("lines.exr"), at("ripmap.exr"))
+	tool(t, "exrmultipart", "-combine", "-i", at("tiles.exr")+"::a", at("lines.exr")+"::b", "-o", at("parts.exr"), "-override", "1")
+	for _, name := range []string{"lines.exr", "tiles.exr", "mipmap.exr", "ripmap.exr", "parts.exr"} {
+		file := read(t, at(name))
+		if err := CheckComplete(file); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		headers := bytes.Index(file, []byte("screenWindowWidth\x00"))
+		if name == "parts.exr" {
+			headers = bytes.LastIndex(file, []byte("screenWindowWidth\x00"))
+		}
+		headers += len("screenWindowWidth\x00float\x00") + 8
+		for file[headers] != 0 { // attributes that come after
+			headers += bytes.IndexByte(file[headers:], 0) + 1
+			headers += bytes.IndexByte(file[headers:], 0) + 1
+			headers += 4 + int(binary.LittleEndian.Uint32(file[headers:]))
+		}
+		if headers++; name == "parts.exr" {
+			headers++
+		}
+		for n := headers; n < len(file); n += 1 + n/40 {
+			if err := CheckComplete(file[:n]); !errors.Is(err, ErrIncomplete) {
+				t.Fatalf("%s, %d of %d bytes: %v", name, n, len(file), err)
+			}
+		}
+		clear(file[headers+8 : headers+16])
+		if err := CheckComplete(file); !errors.Is(err, ErrIncomplete) {
+			t.Errorf("%s without its second chunk: %v", name, err)
+		}
+	}
+}

@@ -25,7 +25,7 @@ var ErrFormat = errors.New("no OpenEXR header")
 
 const (
 	multipart     = 0x1000
-	mostAttribute = 1 << 20 // bytes
+	mostAttribute = 1 << 24 // bytes; Cryptomatte's manifests are large
 	mostNames     = 1 << 12
 )
 

@@ -240,47 +240,52 @@ func (p *Part) decode(file []byte, i, threads int) error {
 // CheckColour returns an error if the first of a file's parts has no colour, nor brightness, that decoders show.
 func CheckColour(parts []Part) error {
 	p := &parts[0]
-	var names []string
-	for _, c := range p.Planes {
-		names = append(names, c.Name)
-	}
-	has := func(want ...string) bool {
-		return !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(names, name) })
-	}
 	switch {
 	case p.Deep:
 		return fmt.Errorf("%w: deep data in the first part", ErrUnsupported)
-	case !has("R", "G", "B") && !has("Y"):
+	case len(p.colour()) == 0:
+		var names []string
+		for _, c := range p.Planes {
+			names = append(names, c.Name)
+		}
 		return fmt.Errorf("%w: the first part has neither R, G and B nor Y; it has %s", ErrUnsupported, strings.Join(names, ", "))
 	}
 	return nil
 }
 
-// colourType returns a type that holds the samples of colour and alpha; mixed is set if some are halves and some floats.
-func (p *Part) colourType() (kind Type, mixed bool) {
-	types := map[Type]bool{}
-	for _, c := range p.Planes {
-		if slices.Contains(Colour, c.Name) {
-			types[c.Type] = true
+// colour returns the planes of colour, or brightness, and alpha, by the names in Colour. The names may be in lower case if none
+// are as they are there, as decoders have it. It returns none without R, G and B, or Y.
+func (p *Part) colour() map[string]*Plane {
+	for _, spelling := range []func(string) string{strings.Clone, strings.ToLower} {
+		planes := map[string]*Plane{}
+		for _, name := range Colour {
+			if i := slices.IndexFunc(p.Planes, func(c Plane) bool { return c.Name == spelling(name) }); i >= 0 {
+				planes[name] = &p.Planes[i]
+			}
+		}
+		if planes["Y"] != nil || planes["R"] != nil && planes["G"] != nil && planes["B"] != nil {
+			return planes
 		}
 	}
-	if kind = Half; types[Float] {
-		kind = Float
-	}
-	return kind, types[Half] && types[Float]
+	return nil
 }
 
-// Decodable returns a file with the colour and alpha of a file's first part in a form that every decoder reads, if it is
-// compressed in a way that few do, such as DWA, or has halves and floats, and the file itself otherwise. Further threads share
-// in the work; 0 for none.
+// Decodable returns a file with the colour and alpha of a file's first part in a form that every decoder reads, if the file is
+// of a kind that few do: compressed in a way such as DWA, of several parts, or with halves and floats in its colour; and the file
+// itself otherwise. Further threads share in the work; 0 for none.
 func Decodable(file []byte, threads int) ([]byte, error) {
 	parts, err := Parts(file)
 	if err != nil {
 		return nil, err
 	}
 	p := &parts[0]
-	kind, mixed := p.colourType()
-	if !p.afterB44A && !mixed {
+	colour := p.colour()
+	types := map[Type]bool{}
+	for _, c := range colour {
+		types[c.Type] = true
+	}
+	sparse := slices.ContainsFunc(p.Planes, func(c Plane) bool { return c.Sampled != image.Pt(1, 1) })
+	if len(parts) == 1 && !p.afterB44A && !sparse && len(types) < 2 {
 		return file, nil
 	}
 	if err := Supported(parts[:1]); err != nil {
@@ -289,10 +294,14 @@ func Decodable(file []byte, threads int) ([]byte, error) {
 	if err := p.decode(file, 0, threads); err != nil {
 		return nil, err
 	}
+	kind := Half
+	if types[Float] {
+		kind = Float
+	}
 	var channels []Channel
-	for i := range p.Planes {
-		if c := &p.Planes[i]; slices.Contains(Colour, c.Name) && c.Type != Uint {
-			channels = append(channels, Channel{c.Name, kind, func(x, y int) float32 { return c.Value(y*p.Window.Dx() + x) }})
+	for name, c := range colour {
+		if c.Type != Uint {
+			channels = append(channels, Channel{name, kind, func(x, y int) float32 { return c.Value(y*p.Window.Dx() + x) }})
 		}
 	}
 	var out bytes.Buffer

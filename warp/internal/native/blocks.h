@@ -208,20 +208,26 @@ static inline void NAME(tile44)(const warp_scene *s, const warp_plane *p, const 
 		NAME(store44)(p, g, sums[b], x + 4 * b, y, s->limit);
 }
 
-// between_light returns the sample of neighbour second between columns x and right and rows y and below: the signal of the light of the
-// spline, within the limits of the samples around. p points to the first of its coefficients.
-static inline float NAME(between_light)(const warp_scene *s, const warp_plane *q, int second, const float *p, int64_t stride, const float *wx, const float *wy,
-	int x, int y, int right, int below) {
-	const SAMPLE *upper = (const SAMPLE *)q->samples[second] + (int64_t)mirrored(y, q->height) * q->sample_stride[second];
-	const SAMPLE *lower = (const SAMPLE *)q->samples[second] + (int64_t)mirrored(below, q->height) * q->sample_stride[second];
-	x = mirrored(x, q->width);
-	right = mirrored(right, q->width);
-	int near[] = {upper[x], upper[right], lower[x], lower[right]}, least = near[0], most = near[0];
-	for (int i = 1; i < 4; i++) {
-		least = near[i] < least ? near[i] : least;
-		most = near[i] > most ? near[i] : most;
+// add_lit adds w times a block of samples of neighbour second, from column x and row y on, to sum. They are signals of the light v,
+// within the limits of the samples around: those in the next column, too, if right is 1, and in the next row if below is.
+static inline void NAME(add_lit)(const warp_scene *s, const warp_plane *q, const geometry *g, int second, int x, int y, int right, int below, const float *v,
+	float w, float *sum) {
+	const SAMPLE *samples = q->samples[second];
+	int64_t stride = q->sample_stride[second];
+	int inside = x >= 0 && y >= 0 && x + g->width < q->width && y + g->height < q->height;
+	for (int j = y; j < y + g->height; j++) {
+		const SAMPLE *upper = samples + (inside ? j : mirrored(j, q->height)) * stride;
+		const SAMPLE *lower = samples + (inside ? j + below : mirrored(j + below, q->height)) * stride;
+		for (int i = x; i < x + g->width; i++) {
+			int m = inside ? i : mirrored(i, q->width), n = inside ? i + right : mirrored(i + right, q->width);
+			int least = upper[m] < upper[n] ? upper[m] : upper[n], most = upper[m] < upper[n] ? upper[n] : upper[m];
+			int lesser = lower[m] < lower[n] ? lower[m] : lower[n], greater = lower[m] < lower[n] ? lower[n] : lower[m];
+			least = lesser < least ? lesser : least;
+			most = greater > most ? greater : most;
+			*sum++ += (float)(least == most ? least : signal(s, *v, least, most)) * w;
+			v++;
+		}
 	}
-	return (float)(least == most ? least : signal(s, one(p, stride, wx, wy), least, most));
 }
 
 // tile is for other shapes, and for samples that are read in light.
@@ -232,20 +238,22 @@ static inline void NAME(tile)(const warp_scene *s, const warp_plane *p, const ge
 			f32x4 vector[most_block / 4];
 		} all = {.vector = {{0}}};
 		EACH_READING(b > 0 ? r->end[b - 1] : 0, r->end[b])
-			int second = r->twice[k] & 1, right = (tap >> 8) > 0, below = (tap & 255) > 0;
-			int left = r->at[k] % (int)g->stride - (margin - 1), top = r->at[k] / (int)g->stride - (margin - 1);
-			for (int y = 0; y < g->height; y++)
-				for (int x = 0; x < g->width; x++) {
-					float v;
-					if (tap == on_sample)
-						v = (float)NAME(whole)(p, r, k)[(int64_t)y * p->sample_stride[second] + x];
-					else if (lit)
-						v = NAME(between_light)(s, p, second, NAME(between)(p, r, k) + y * g->stride + x, g->stride, wx, wy,
-							left + x, top + y, left + x + right, top + y + below);
-					else
-						v = one(NAME(between)(p, r, k) + y * g->stride + x, g->stride, wx, wy);
-					all.sum[y * g->width + x] += v * weight;
-				}
+			int second = r->twice[k] & 1;
+			float v[most_block], *sum = all.sum;
+			if (tap == on_sample) {
+				const SAMPLE *from = NAME(whole)(p, r, k);
+				for (int j = 0; j < g->height; j++, from += p->sample_stride[second])
+					for (int i = 0; i < g->width; i++)
+						*sum++ += (float)from[i] * weight;
+				continue;
+			}
+			spline(NAME(between)(p, r, k), g, wx, wy, v);
+			if (lit)
+				NAME(add_lit)(s, p, g, second, r->at[k] % (int)g->stride - (margin - 1), r->at[k] / (int)g->stride - (margin - 1),
+					(tap >> 8) > 0, (tap & 255) > 0, v, weight, sum);
+			else
+				for (int i = 0; i < g->width * g->height; i++)
+					sum[i] += v[i] * weight;
 		END_READING
 		NAME(store)(p, g, all.vector, x + b * g->width, y, s->limit);
 	}

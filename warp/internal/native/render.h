@@ -273,6 +273,22 @@ static inline void sixteen(const float *p, int64_t stride, const float *wx, cons
 }
 #endif
 
+// spline sets v to a block of samples.
+static inline void spline(const float *p, const geometry *g, const float *wx, const float *wy, float *v) {
+	if (g->width == 2 && g->height == 2) {
+		f32x4 block = four(p, g->stride, wx, wy);
+		memcpy(v, &block, sizeof block);
+	} else if (g->width == 4 && g->height == 4) {
+		vectors block[square] = {{0}};
+		sixteen(p, g->stride, wx, wy, 1, block);
+		memcpy(v, block, sizeof block);
+	} else {
+		for (int y = 0; y < g->height; y++, p += g->stride)
+			for (int x = 0; x < g->width; x++)
+				*v++ = one(p + x, g->stride, wx, wy);
+	}
+}
+
 static inline i32x4 rounded(f32x4 v, float limit) { return __builtin_convertvector(bounded(v + 0.5f, limit), i32x4); }
 
 #if defined(__AVX2__)

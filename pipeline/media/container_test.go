@@ -3,6 +3,7 @@ package media_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -376,6 +378,47 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		}
 		if !strings.Contains(said.String(), c.says) || c.says == "" && said.Len() > 0 {
 			t.Errorf("%q to %s: said %q", c.args, c.output, said.String())
+		}
+	}
+}
+
+// The first picture comes with the first sound in every container, though encoders code pictures before they are shown.
+func TestPicturesComeWithTheirSound(t *testing.T) {
+	const late = "players show all of them late"
+	clip := filepath.Join(t.TempDir(), "in.mov")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=352x288:r=25", "-f", "lavfi", "-i", "anoisesrc=r=48000:seed=7", "-t", "0.4", "-ac", "2",
+		"-c:v", "libx264", "-bf", "2", "-c:a", "pcm_s16le", clip)
+	for _, c := range []struct {
+		output, bf string
+		late       bool
+	}{
+		{"o.avi", "", false}, {"o.ismv", "", false}, {"o.mkv", "2", false}, {"o.mp4", "2", false}, {"o.mov", "2", false}, {"o.ts", "2", false},
+		{"o.flv", "2", false}, {"o.nut", "2", false}, {"o.asf", "2", false}, {"o.mpg", "2", false}, {"o.mxf", "2", false}, {"o.3gp", "2", false},
+		{"o.avi", "2", true}, {"o.ismv", "2", true},
+	} {
+		var said bytes.Buffer
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
+		if c.bf != "" {
+			o.Output.VideoOptions = map[string]string{"bf": c.bf}
+		}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		mustRun(t, o)
+		first := func(stream string) float64 {
+			out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", stream, "-show_entries", "frame=best_effort_timestamp_time",
+				"-of", "csv=p=0", o.Output.File).Output()
+			at, _, _ := strings.Cut(string(out), "\n")
+			x, parsed := strconv.ParseFloat(strings.Trim(at, ",\r"), 64)
+			if err := errors.Join(err, parsed); err != nil {
+				t.Fatal(c.output, err)
+			}
+			return x
+		}
+		const frame, priming = 0.04, 1152. / 48_000 // some containers cannot say of MP2 and AAC what comes before the sound
+		if apart := first("v:0") - first("a:0"); (apart > priming+0.001) != c.late || apart < -frame {
+			t.Errorf("%s, bf %q: the pictures come %.3f s after the sound", c.output, c.bf, apart)
+		}
+		if strings.Contains(said.String(), late) != c.late {
+			t.Errorf("%s, bf %q: said %q", c.output, c.bf, said.String())
 		}
 	}
 }

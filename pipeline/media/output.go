@@ -157,6 +157,10 @@ func (o *Output) addStreams(v videoStream) error {
 		return err
 	}
 	p.SetCodecTag(container.Tag(output, p))
+	if late := av.VideoDelay(p); late > 0 && container.ShowsInOrder(output) && source.Streams.Input.InputFormat().Name() != "avi" {
+		o.log.Warn("the container does not say when pictures that are coded out of order are shown, so that players show all of them late, against the sound as well",
+			"frames", late, "container", container.Name(output))
+	}
 	if err := av.CopyStreamTags(video, source.Stream()); err != nil {
 		return err
 	}

@@ -52,6 +52,10 @@ func CountsFrames(c *astiav.FormatContext) bool {
 // HoldsGaps reports whether c can show a picture for longer than others. In AVI, empty packets follow it.
 func HoldsGaps(c *astiav.FormatContext) bool { return !CountsFrames(c) || av.IsMuxer(c, "avi") }
 
+// ShowsInOrder reports whether c states no times of presentation, or FFmpeg's readers take them for later ones: pictures
+// that are coded before they are shown, as B-frames need them, then come late, against the sound as well.
+func ShowsInOrder(c *astiav.FormatContext) bool { return av.IsMuxer(c, "avi,ismv") }
+
 // IsManifest reports whether c writes a manifest and, as it goes, files that the manifest
 // names.
 func IsManifest(c *astiav.FormatContext) bool {

@@ -1,7 +1,6 @@
 package media
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"os"
@@ -11,7 +10,10 @@ import (
 // This file looks at the ends of files whose containers state no duration.
 
 // endMarks tells for FFmpeg's names of these containers whether a file has its end.
-var endMarks = map[string]func(*os.File) bool{"gif": gifEnds, "ogg": oggEnds}
+var endMarks = map[string]func(*os.File) bool{
+	"gif": func(f *os.File) bool { _, ends := readGIF(f); return ends },
+	"ogg": oggEnds,
+}
 
 // lacksEnd reports whether the input is a file whose container marks its end, but whose
 // end is missing.
@@ -45,47 +47,6 @@ func (d *demuxer) padded() bool {
 	}
 	_, err = io.ReadFull(f, tail)
 	return err == nil && !slices.ContainsFunc(tail, func(b byte) bool { return b != 0 })
-}
-
-// gifEnds reports whether a GIF file's blocks do not break off before the trailer
-// (GIF89a, sections 18 to 27).
-func gifEnds(f *os.File) bool {
-	const extension, image = 0x21, 0x2c
-	r := bufio.NewReader(f)
-	skip := func(n int) bool { _, err := r.Discard(n); return err == nil }
-	table := func(flags byte) bool { return flags&0x80 == 0 || skip(3<<(flags&7+1)) }
-	blocks := func() bool {
-		for {
-			n, err := r.ReadByte()
-			if err != nil || !skip(int(n)) {
-				return false
-			}
-			if n == 0 {
-				return true
-			}
-		}
-	}
-	screen := make([]byte, 13)
-	if _, err := io.ReadFull(r, screen); err != nil || !table(screen[10]) {
-		return false
-	}
-	for {
-		switch b, err := r.ReadByte(); {
-		case err != nil:
-			return false
-		case b == extension:
-			if !skip(1) || !blocks() {
-				return false
-			}
-		case b == image:
-			place := make([]byte, 9)
-			if _, err := io.ReadFull(r, place); err != nil || !table(place[8]) || !skip(1) || !blocks() {
-				return false
-			}
-		default: // the trailer, or damage, which is no truncation
-			return true
-		}
-	}
 }
 
 // oggEnds reports whether an Ogg file's last page is whole and the last of its stream

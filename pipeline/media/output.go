@@ -131,6 +131,9 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 			set["movflags"] += "+prefer_icc"
 		}
 	}
+	if key, value := container.PlaysOption(output, o.source.demuxer.plays()); key != "" {
+		set[key] = value
+	}
 	for key, value := range o.opt.Container.Options {
 		if !av.HasMuxerOption(output, key) {
 			return nil, fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))

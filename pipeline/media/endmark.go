@@ -2,6 +2,7 @@ package media
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 var endMarks = map[string]func(*os.File) bool{
 	"gif": func(f *os.File) bool { _, ends := readGIF(f); return ends },
 	"ogg": oggEnds,
+	"asf": asfEnds,
 }
 
 // lacksEnd reports whether the input is a file whose container marks its end, but whose
@@ -81,4 +83,23 @@ func oggEnds(f *os.File) bool {
 		ends = page[5]&last != 0
 		tail = page[length:]
 	}
+}
+
+// asfEnds reports whether an ASF file is as long as its header and its data object say (Advanced Systems Format, revision
+// 01.20.05, sections 3 and 5), which FFmpeg believes only of whole files. A live stream's data object states no size.
+func asfEnds(f *os.File) bool {
+	const header, data, most = "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", "\x36\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", 1 << 60
+	object := func(id string, at int64) (size int64) {
+		head := make([]byte, 16+8)
+		if _, err := f.ReadAt(head, at); err != nil || string(head[:16]) != id {
+			return 0
+		}
+		return int64(min(binary.LittleEndian.Uint64(head[16:]), most))
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return true
+	}
+	begin := object(header, 0)
+	return begin == 0 || begin+object(data, begin) <= info.Size()
 }

@@ -22,6 +22,7 @@ static int is_muxer_text(AVFormatContext *c, const char *name)
 	return o && (o->type == AV_OPT_TYPE_STRING || o->type == AV_OPT_TYPE_BINARY || o->type == AV_OPT_TYPE_DICT);
 }
 static int pb_streamed(const AVFormatContext *c) { return c->pb && !(c->pb->seekable & AVIO_SEEKABLE_NORMAL); }
+static int64_t pb_position(const AVFormatContext *c) { return avio_tell(c->pb); }
 static int pb_error(const AVFormatContext *c) { return c->pb->error; }
 
 static int copy_chapter(AVFormatContext *dst, const AVChapter *src, int64_t begin, int64_t end, AVRational unit)
@@ -95,6 +96,14 @@ func DurationGuessed(c *astiav.FormatContext) bool {
 // broadcast formats do (AVFMT_TS_DISCONT).
 func MayJump(input *astiav.FormatContext) bool {
 	return context(input).iformat.flags&C.AVFMT_TS_DISCONT != 0
+}
+
+// Position returns how many bytes of c's file were read (avio_tell); 0 if it has none.
+func Position(c *astiav.FormatContext) int64 {
+	if C.has_pb(context(c)) == 0 {
+		return 0
+	}
+	return int64(C.pb_position(context(c)))
 }
 
 // IOError returns AVIOContext.error, the error of the last failed read or write of c's

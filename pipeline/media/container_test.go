@@ -360,7 +360,8 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p", "-x265-params", "log-level=error"}, "o.mp4", "h264,avc1,yuv420p", ""},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "bgr0"}, "o.mov", "h264,avc1,gbrp", "libx264rgb"},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "gbrp16le"}, "o.mkv", "", "ffv1"},
-		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "has none"},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "has none, but few devices"},
+		{[]string{"-c:v", "rawvideo", "-pix_fmt", "bgr24", "-allow_raw_vfw", "1"}, "o.mp4", "h264,avc1,gbrp", "few devices"},
 		{[]string{"-c:v", "libx264", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "few devices"},
 	} {
 		clip := containerClip(t, "in.mkv", "64x64", 44100, 2, append([]string{"-map", "0"}, c.args...)...)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,6 +105,31 @@ func TestSoundForEveryContainer(t *testing.T) {
 		}
 		if c.says != "" && !strings.Contains(said.String(), c.says) || c.says == "" && strings.Contains(said.String(), "sound") {
 			t.Errorf("%s to %s: said %q, want %q", c.source, c.output, said.String(), c.says)
+		}
+	}
+}
+
+// Ambisonic sound stays so where the container holds Opus; elsewhere it becomes sound of loudspeakers, which is said.
+func TestAmbisonicSound(t *testing.T) {
+	if astiav.FindEncoderByName("libopus") == nil {
+		t.Skip("this FFmpeg has no encoder of Opus")
+	}
+	const says = "for sound of loudspeakers"
+	clip := containerClip(t, "in.mkv", "64x48", 48000, 4, "-c:v", "ffv1", "-c:a", "libopus", "-mapping_family", "2")
+	for output, want := range map[string]string{
+		"o.mkv": "opus,4,ambisonic 1", "o.webm": "opus,4,ambisonic 1", "o.mp4": "opus,4,ambisonic 1", "o.ogv": "opus,4,ambisonic 1", "o.mov": "aac,4,4.0",
+	} {
+		var said bytes.Buffer
+		o := pipeline.Options{
+			Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), output)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest},
+			Timing: pipeline.Timing{Slow: big.NewRat(2, 1)}, Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		}
+		mustRun(t, o)
+		if got := streamsOf(t, o.Output.File, "a", "codec_name,channels,channel_layout"); strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", output, got, want)
+		}
+		if strings.Contains(said.String(), says) == strings.Contains(want, "ambisonic") {
+			t.Errorf("%s: said %q", output, said.String())
 		}
 	}
 }

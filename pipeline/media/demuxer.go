@@ -74,6 +74,7 @@ func openDemuxer(ctx context.Context, name string, opt *ReaderOptions) (*demuxer
 		d.close()
 		return nil, err
 	}
+	d.leaveVariants(opt)
 	d.begin(opt)
 	switch {
 	case opt.Rate == nil:

@@ -63,6 +63,16 @@ static int copy_programs(AVFormatContext *dst, const AVFormatContext *src, const
 	return 0;
 }
 
+static int in_other_programs(AVFormatContext *c, int index, int video)
+{
+	int others = 0;
+	for (const AVProgram *p = NULL; (p = av_find_program_from_stream(c, (AVProgram *)p, index)); others = 1)
+		for (unsigned j = 0; j < p->nb_stream_indexes; j++)
+			if ((int)p->stream_index[j] == video)
+				return 0;
+	return others;
+}
+
 // Returns the stream's codec tag, or 0 if the tag means another codec in the output's
 // container.
 static unsigned kept_tag(const AVFormatContext *c, const AVCodecParameters *p)
@@ -239,6 +249,12 @@ func CopyChapter(dst, src *astiav.FormatContext, i int, at Chapter) error {
 	from := context(src)
 	ch := unsafe.Slice(from.chapters, from.nb_chapters)[i]
 	return status(C.copy_chapter(context(dst), ch, C.int64_t(at.Start), C.int64_t(at.End), rational(at.TimeBase)))
+}
+
+// InOtherPrograms reports whether a stream belongs to programs of c, but to none that video belongs to
+// (av_find_program_from_stream).
+func InOtherPrograms(c *astiav.FormatContext, s, video *astiav.Stream) bool {
+	return C.in_other_programs(context(c), C.int(s.Index()), C.int(video.Index())) != 0
 }
 
 // CopyPrograms appends src's programs to dst (av_new_program,

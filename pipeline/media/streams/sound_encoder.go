@@ -49,7 +49,7 @@ var layerIIBitRates = map[bool][]int64{
 // newSoundEncoder opens an encoder for a decoder's sound, and says if its channels lose their meaning.
 func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
 	e, err := s.findSoundEncoder(in, decoder)
-	if err == nil && av.IsAmbisonic(decoder) && !(e.context.CodecID() == astiav.CodecIDOpus && av.IsAmbisonic(e.context)) {
+	if err == nil && av.IsAmbisonic(decoder) && (e.context.CodecID() != astiav.CodecIDOpus || !av.IsAmbisonic(e.context)) {
 		s.log.Warn("the sound is ambisonic, and players take what is written for sound of loudspeakers; Opus in Matroska, WebM and MP4 keeps it",
 			"stream", in.Index(), "written", e.context.CodecID().Name())
 	}

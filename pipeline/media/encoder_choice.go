@@ -183,7 +183,7 @@ func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
 		e.log.Warn("few devices play H.264 of more than 8 bits; in MP4, MOV and Matroska, Output.VideoCodec libx265 writes HEVC", "written", format)
 	case name == "libx264" && opt.PixelFormat == "" && !playsAnywhere(format):
 		if !pixel.WholeBlocks(source.Video.Width, source.Video.Height)(astiav.PixelFormatYuv420P) {
-			e.log.Info("few devices play H.264 in this sample format, which the odd size needs", "written", format)
+			e.log.Info("few devices play H.264 with as much chroma as the odd size needs", "written", format)
 			return
 		}
 		e.log.Info("few devices play H.264 in this sample format; Output.PixelFormat yuv420p plays on all of them", "written", format)

@@ -165,6 +165,32 @@ func TestPipes(t *testing.T) {
 	}
 }
 
+// Whatever is wrong with what comes through a pipe, it is the input's fault.
+func TestDamagedPipes(t *testing.T) {
+	y4m := func(marks string, cut int) string {
+		s := "YUV4MPEG2 W16 H16 F24:1 " + marks + "\n" + strings.Repeat("FRAME\n"+strings.Repeat("m", 16*16*3/2), 3)
+		return s[:len(s)-cut]
+	}
+	for _, c := range []struct {
+		data string
+		code int
+		says string
+	}{
+		{y4m("Ip", 0), 0, ""},
+		{y4m("Ip", 1), 65, "truncated; the 2 frames before that"},
+		{y4m("Ip", 16*16*3/2+1), 65, "truncated"},
+		{y4m("Im", 0), 65, "not a media file"}, // FFmpeg's reader takes no frames of both kinds
+		{"", 65, "not a media file"},
+	} {
+		cmd := program("-", "-o", filepath.Join(t.TempDir(), "out.nut"), "--mode", "nearest")
+		cmd.Stdin = strings.NewReader(c.data)
+		said, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(said), c.says) {
+			t.Errorf("%.60q, %d bytes: exit code %d, %s", c.data, len(c.data), code, said)
+		}
+	}
+}
+
 func TestInterrupt(t *testing.T) {
 	in := clip(t, 320, 180, 48)
 	for _, signals := range []int{1, 2} {

@@ -3,13 +3,16 @@ package media_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -102,6 +105,31 @@ func TestSoundForEveryContainer(t *testing.T) {
 		}
 		if c.says != "" && !strings.Contains(said.String(), c.says) || c.says == "" && strings.Contains(said.String(), "sound") {
 			t.Errorf("%s to %s: said %q, want %q", c.source, c.output, said.String(), c.says)
+		}
+	}
+}
+
+// Ambisonic sound stays so where the container holds Opus; elsewhere it becomes sound of loudspeakers, which is said.
+func TestAmbisonicSound(t *testing.T) {
+	if astiav.FindEncoderByName("libopus") == nil {
+		t.Skip("this FFmpeg has no encoder of Opus")
+	}
+	const says = "for sound of loudspeakers"
+	clip := containerClip(t, "in.mkv", "64x48", 48000, 4, "-c:v", "ffv1", "-c:a", "libopus", "-mapping_family", "2")
+	for output, want := range map[string]string{
+		"o.mkv": "opus,4,ambisonic 1", "o.webm": "opus,4,ambisonic 1", "o.mp4": "opus,4,ambisonic 1", "o.ogv": "opus,4,ambisonic 1", "o.mov": "aac,4,4.0",
+	} {
+		var said bytes.Buffer
+		o := pipeline.Options{
+			Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), output)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest},
+			Timing: pipeline.Timing{Slow: big.NewRat(2, 1)}, Hooks: pipeline.Hooks{Log: slog.New(slog.NewTextHandler(&said, nil))},
+		}
+		mustRun(t, o)
+		if got := streamsOf(t, o.Output.File, "a", "codec_name,channels,channel_layout"); strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", output, got, want)
+		}
+		if strings.Contains(said.String(), says) == strings.Contains(want, "ambisonic") {
+			t.Errorf("%s: said %q", output, said.String())
 		}
 	}
 }
@@ -358,7 +386,8 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		{[]string{"-c:v", "libx265", "-pix_fmt", "yuv420p", "-x265-params", "log-level=error"}, "o.mp4", "h264,avc1,yuv420p", ""},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "bgr0"}, "o.mov", "h264,avc1,gbrp", "libx264rgb"},
 		{[]string{"-c:v", "ffv1", "-pix_fmt", "gbrp16le"}, "o.mkv", "", "ffv1"},
-		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "has none"},
+		{[]string{"-c:v", "ffv1", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "has none, but few devices"},
+		{[]string{"-c:v", "rawvideo", "-pix_fmt", "bgr24", "-allow_raw_vfw", "1"}, "o.mp4", "h264,avc1,gbrp", "few devices"},
 		{[]string{"-c:v", "libx264", "-pix_fmt", "yuv422p"}, "o.mp4", "h264,avc1,yuv422p", "few devices"},
 	} {
 		clip := containerClip(t, "in.mkv", "64x64", 44100, 2, append([]string{"-map", "0"}, c.args...)...)
@@ -376,6 +405,47 @@ func TestEncoderFollowsTheSource(t *testing.T) {
 		}
 		if !strings.Contains(said.String(), c.says) || c.says == "" && said.Len() > 0 {
 			t.Errorf("%q to %s: said %q", c.args, c.output, said.String())
+		}
+	}
+}
+
+// The first picture comes with the first sound in every container, though encoders code pictures before they are shown.
+func TestPicturesComeWithTheirSound(t *testing.T) {
+	const late = "players show all of them late"
+	clip := filepath.Join(t.TempDir(), "in.mov")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=352x288:r=25", "-f", "lavfi", "-i", "anoisesrc=r=48000:seed=7", "-t", "0.4", "-ac", "2",
+		"-c:v", "libx264", "-bf", "2", "-c:a", "pcm_s16le", clip)
+	for _, c := range []struct {
+		output, bf string
+		late       bool
+	}{
+		{"o.avi", "", false}, {"o.ismv", "", false}, {"o.mkv", "2", false}, {"o.mp4", "2", false}, {"o.mov", "2", false}, {"o.ts", "2", false},
+		{"o.flv", "2", false}, {"o.nut", "2", false}, {"o.asf", "2", false}, {"o.mpg", "2", false}, {"o.mxf", "2", false}, {"o.3gp", "2", false},
+		{"o.avi", "2", true}, {"o.ismv", "2", true},
+	} {
+		var said bytes.Buffer
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.output)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
+		if c.bf != "" {
+			o.Output.VideoOptions = map[string]string{"bf": c.bf}
+		}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		mustRun(t, o)
+		first := func(stream string) float64 {
+			out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", stream, "-show_entries", "frame=best_effort_timestamp_time",
+				"-of", "csv=p=0", o.Output.File).Output()
+			at, _, _ := strings.Cut(string(out), "\n")
+			x, parsed := strconv.ParseFloat(strings.Trim(at, ",\r"), 64)
+			if err := errors.Join(err, parsed); err != nil {
+				t.Fatal(c.output, err)
+			}
+			return x
+		}
+		const frame, priming = 0.04, 1152. / 48_000 // some containers cannot say of MP2 and AAC what comes before the sound
+		if apart := first("v:0") - first("a:0"); (apart > priming+0.001) != c.late || apart < -frame {
+			t.Errorf("%s, bf %q: the pictures come %.3f s after the sound", c.output, c.bf, apart)
+		}
+		if strings.Contains(said.String(), late) != c.late {
+			t.Errorf("%s, bf %q: said %q", c.output, c.bf, said.String())
 		}
 	}
 }

@@ -2,6 +2,7 @@ package media
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -52,11 +53,19 @@ func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
 	return c, nil
 }
 
+// codecName returns the name of a stream's codec, or the container's name for it if FFmpeg knows none.
+func codecName(p *astiav.CodecParameters) string {
+	if p.CodecID() != astiav.CodecIDNone {
+		return p.CodecID().String()
+	}
+	return fmt.Sprintf("%q", binary.LittleEndian.AppendUint32(nil, uint32(p.CodecTag())))
+}
+
 func (c *decoder) open(opt *ReaderOptions) error {
 	stream := c.demuxer.video
 	p, codec := stream.CodecParameters(), decoderOf(stream)
 	if codec == nil {
-		return c.demuxer.bad(fmt.Errorf("stream %d: %s: no decoder in this FFmpeg build", stream.Index(), p.CodecID()))
+		return c.demuxer.bad(fmt.Errorf("stream %d: %s: no decoder in this FFmpeg build", stream.Index(), codecName(p)))
 	}
 	c.context = astiav.AllocCodecContext(codec)
 	if err := p.ToCodecContext(c.context); err != nil {

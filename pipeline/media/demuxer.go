@@ -64,6 +64,7 @@ type packetLoss struct {
 	corrupt int   // packets of the video that are marked as corrupt
 	stopped error // error of the last read before the end; nil if it succeeded
 	cut     bool  // the input ended within a packet
+	read    int64 // bytes up to the end of the last packet
 }
 
 // openDemuxer opens a file, finds its streams and picks the video.
@@ -73,6 +74,7 @@ func openDemuxer(ctx context.Context, name string, opt *ReaderOptions) (*demuxer
 		d.close()
 		return nil, err
 	}
+	d.leaveVariants(opt)
 	d.begin(opt)
 	switch {
 	case opt.Rate == nil:
@@ -194,6 +196,8 @@ func (d *demuxer) cannotOpen(err error, local bool, message string) error {
 		return fault.New(fault.BadData, "open %q: raw video does not tell its size and pixel format; send it as YUV4MPEG2 (ffmpeg -f yuv4mpegpipe, vspipe -c y4m) or NUT", d.name)
 	case errors.Is(err, astiav.ErrInvaliddata) || errors.Is(err, astiav.ErrEof) || local && misleads(err):
 		err = errors.New("not a media file that this FFmpeg build reads, or damaged at its start")
+	case d.name == "-" && misleads(err):
+		err = errors.New("not a media file that this FFmpeg build reads from a pipe, as it does not read large GIFs, or damaged at its start")
 	case !local:
 		return fault.New(fault.NoInput, "open %q: %w%s", d.name, err, detail(message))
 	}
@@ -208,7 +212,7 @@ func misleads(err error) bool {
 		return false
 	}
 	switch av.Errno(e) {
-	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN:
+	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EBADF, syscall.EISDIR:
 		return false
 	}
 	return true
@@ -276,7 +280,7 @@ func (d *demuxer) fetch() error {
 				d.lost.failed++
 				d.lost.stopped = err
 			}
-			d.lost.cut = d.lost.cut || d.marksCuts() && (cut || d.errors.Value() > reported)
+			d.lost.cut = d.lost.cut || d.marksCuts() && (cut || d.errors.Value() > reported) || d.leavesRest()
 			return io.EOF
 		case err != nil:
 			failed++
@@ -287,7 +291,7 @@ func (d *demuxer) fetch() error {
 			d.lost.stopped = err
 		case d.late.has(d, d.packet.StreamIndex()):
 		default:
-			d.lost.stopped = nil
+			d.lost.stopped, d.lost.read = nil, av.Position(d.input)
 			d.admit(d.packet)
 			return nil
 		}
@@ -300,6 +304,12 @@ func (d *demuxer) fetch() error {
 func (d *demuxer) marksCuts() bool {
 	name := d.input.InputFormat().Name()
 	return name != "mpegts" && name != "mpeg"
+}
+
+// leavesRest reports whether bytes of the input came after its last packet, which then are a part of the next one. Of
+// YUV4MPEG2, FFmpeg says nothing of such a part.
+func (d *demuxer) leavesRest() bool {
+	return d.input.InputFormat().Name() == "yuv4mpegpipe" && d.lost.read > 0 && av.Position(d.input) > d.lost.read
 }
 
 // admit corrects p's timestamps.

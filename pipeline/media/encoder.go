@@ -108,6 +108,7 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 	e.framing = Framing{
 		StartCodes: container.WantsStartCodes(output, codec.ID()),
 		OneRate:    !container.HoldsGaps(output) && !container.HoldsPictures(output),
+		InOrder:    container.ShowsInOrder(output),
 	}
 	if writesHDR10Plus(source, codec.Name()) {
 		e.hdr = hdr10Plus{}
@@ -223,6 +224,12 @@ func (e *Encoder) try(format astiav.PixelFormat, output *astiav.FormatContext, o
 		return err
 	}
 	defer options.Free()
+	if _, own := opt.Encoder.Options["bf"]; e.framing.InOrder && !own {
+		if err := options.Set("bf", "0", 0); err != nil {
+			c.Free()
+			return cannotWrite(e.file, err)
+		}
+	}
 	lines, err := av.WithLines(func() error {
 		if onlyOnDevice(e.codec) {
 			if err := av.PrepareUpload(c, e.codec, format); err != nil {
@@ -248,6 +255,7 @@ func (e *Encoder) try(format astiav.PixelFormat, output *astiav.FormatContext, o
 type Framing struct {
 	StartCodes bool // of H.264 and HEVC: units begin with start codes, and parameter sets precede key frames
 	OneRate    bool // pictures come at one rate without gaps
+	InOrder    bool // pictures are shown in the order in which they are coded
 }
 
 // Framing returns what the encoder's container asks of packets of its codec that are copied.

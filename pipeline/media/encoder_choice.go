@@ -94,14 +94,21 @@ func keepingEncoder(output *astiav.FormatContext, source *Source, opt *EncoderOp
 	return nil
 }
 
-// suitingEncoder returns the encoder for the source's pictures in a container of no codec
-// of its own, nil if the container takes none of ours.
+// suitingEncoder returns the encoder for the source's pictures, in the format that opt names if it names
+// one, in a container of no codec of its own; nil if the container takes none of ours.
 func suitingEncoder(output *astiav.FormatContext, source *Source, opt *EncoderOptions) *astiav.Codec {
 	named := keptBy(output)
 	format, colour := source.Pixels.Carried(), source.Pixels.Colour
-	written := format
 	if p := astiav.FindPixelFormatByName(opt.PixelFormat); opt.PixelFormat != "" && p != astiav.PixelFormatNone {
-		written = p
+		format = p
+	}
+	among := func(names []string, kind func(astiav.PixelFormat) bool) *astiav.Codec {
+		if opt.PixelFormat != "" { // which the encoder must take as it is
+			if codec := leastLossy(format, names, func(p astiav.PixelFormat) bool { return p == format }, named); codec != nil {
+				return codec
+			}
+		}
+		return leastLossy(format, names, kind, named)
 	}
 	switch {
 	case pixel.IsRGB(format):
@@ -109,14 +116,14 @@ func suitingEncoder(output *astiav.FormatContext, source *Source, opt *EncoderOp
 		if container.Name(output) == "mov" { // few players know PNG elsewhere
 			names = append(slices.Clone(names), "png")
 		}
-		if codec := leastLossy(format, names, pixel.IsRGB, named); codec != nil {
+		if codec := among(names, pixel.IsRGB); codec != nil {
 			return codec
 		}
 	case pixel.HasAlpha(format):
-		if codec := leastLossy(format, alphaEncoders, pixel.HasAlpha, named); codec != nil {
+		if codec := among(alphaEncoders, pixel.HasAlpha); codec != nil {
 			return codec
 		}
-	case (pixel.Depth(written) > 8 || colour.IsHDR()) && source.Fields == av.Progressive: // libx265 marks no fields
+	case (pixel.Depth(format) > 8 || colour.IsHDR()) && source.Fields == av.Progressive: // libx265 marks no fields
 		if codec := named("libx265"); codec != nil {
 			return codec
 		}
@@ -156,6 +163,8 @@ func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
 	}
 	switch {
 	case !opt.isChosen() || IsSequence(e.file): // the caller or the file's name decides
+	case !opt.setsQuality() && source.Lossless && e.codec.ID() == astiav.CodecIDH264:
+		chosen("the source has no losses, and what is written has none, but few devices play it")
 	case !opt.setsQuality() && source.Lossless && isLosslessEncoder(e.codec):
 		chosen("the source has no losses, and what is written has none")
 	case !opt.setsQuality() && source.Lossless:
@@ -165,12 +174,18 @@ func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
 	case !opt.setsQuality() && source.mezzanine() != "":
 		e.log.Warn("the source's codec is made for further work, and what is written is not; Output.VideoCodec "+source.mezzanine()+" keeps it, in MOV",
 			"encoder", name, "source", source.Video.Codec)
+	case name == "libx264rgb" && opt.PixelFormat == "":
+		e.log.Info("few devices play H.264 in RGB; Output.PixelFormat yuv420p plays on all of them", "source", source.Video.Codec, "written", format)
 	case name == "libx265" || pixel.IsRGB(format) && (name == "libx264rgb" || name == "ffv1" || name == "png"),
 		pixel.HasAlpha(format) && slices.Contains(alphaEncoders, name):
 		chosen("the source's pictures decide the encoder")
 	case name == "libx264" && opt.PixelFormat == "" && pixel.Depth(format) > 8 && source.Fields == av.Progressive:
 		e.log.Warn("few devices play H.264 of more than 8 bits; in MP4, MOV and Matroska, Output.VideoCodec libx265 writes HEVC", "written", format)
-	case name == "libx264" && format == source.Pixels.Carried() && opt.PixelFormat == "" && !playsAnywhere(format):
+	case name == "libx264" && opt.PixelFormat == "" && !playsAnywhere(format):
+		if !pixel.WholeBlocks(source.Video.Width, source.Video.Height)(astiav.PixelFormatYuv420P) {
+			e.log.Info("few devices play H.264 with as much chroma as the odd size needs", "written", format)
+			return
+		}
 		e.log.Info("few devices play H.264 in this sample format; Output.PixelFormat yuv420p plays on all of them", "written", format)
 	}
 }

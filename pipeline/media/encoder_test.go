@@ -243,6 +243,38 @@ func TestEncoderOfInterlacedPictures(t *testing.T) {
 	}
 }
 
+// The sample format that the caller names counts in place of the source's, and the encoder takes it.
+func TestEncoderFollowsTheFormat(t *testing.T) {
+	for _, c := range []struct{ codec, format, asked, file, want string }{
+		{"gif", "bgra", "yuv420p", "a.mp4", "libx264"},
+		{"gif", "bgra", "yuv420p", "a.mkv", "libx264"},
+		{"png", "rgb24", "yuv420p", "a.mp4", "libx264"},
+		{"png", "rgb24", "yuv420p10le", "a.mov", "libx265"},
+		{"png", "rgb24", "gray", "a.avi", "libx264"},
+		{"png", "rgba", "yuva444p10le", "a.mov", "prores_ks"},
+		{"png", "rgba", "rgba", "a.mov", "png"},
+		{"png", "rgb48be", "bgr24", "a.mp4", "libx264rgb"},
+		{"vp9", "yuva420p", "yuv420p", "a.mkv", "libx264"},
+		{"vp9", "yuva420p", "yuva420p", "a.mkv", "ffv1"},
+		{"h264", "yuv420p", "gbrp", "a.mp4", "libx265"},
+		{"h264", "yuv420p", "rgb24", "a.mp4", "libx264rgb"},
+		{"h264", "yuv420p10le", "yuv420p", "a.mp4", "libx264"},
+		{"h264", "yuv420p", "bgra", "a.mkv", "ffv1"},
+	} {
+		output, err := newContainer(c.file, "file:"+c.file, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		codec, err := pickEncoder(output, c.file, decodedAs(c.codec, astiav.FindPixelFormatByName(c.format), 1), &EncoderOptions{CRF: -1, PixelFormat: c.asked})
+		if err != nil || codec.Name() != c.want {
+			t.Errorf("%+v: %v, %v", c, codec, err)
+		} else if _, err := namedFormat(codec, c.asked); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		output.Free()
+	}
+}
+
 // A source without losses is written without them, unless the caller says how good the output shall be.
 func TestEncoderKeepsWhatHasNoLosses(t *testing.T) {
 	quality := []EncoderOptions{{CRF: 20}, {CRF: -1, PixelFormat: "yuv420p"}, {CRF: -1, Options: map[string]string{"b": "5M"}}}

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"bytes"
 	"math/big"
 	"math/rand/v2"
 	"os"
@@ -28,6 +29,29 @@ func TestEncryptedPictures(t *testing.T) {
 				t.Errorf("from %v, packets %v: %v", from.At, packets, err)
 			}
 		}
+	}
+}
+
+// A codec that FFmpeg has no name for is refused by the container's.
+func TestUnknownCodec(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "a.mp4")
+	ffmpegProgram(t, "ffmpeg", "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24", "-t", "0.5", "-c:v", "libx264", clip)
+	data, err := os.ReadFile(clip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"avc1", "avcC"} {
+		data = bytes.ReplaceAll(data, []byte(name), []byte("zzz1"))
+	}
+	if err := os.WriteFile(clip, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(t.Context(), clip, ReaderOptions{Threads: 1})
+	if err == nil {
+		r.Close()
+	}
+	if fault.KindOf(err) != fault.BadData || !strings.Contains(err.Error(), `"zzz1": no decoder`) {
+		t.Error(err)
 	}
 }
 

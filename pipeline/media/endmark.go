@@ -1,8 +1,8 @@
 package media
 
 import (
-	"bufio"
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"slices"
@@ -11,7 +11,11 @@ import (
 // This file looks at the ends of files whose containers state no duration.
 
 // endMarks tells for FFmpeg's names of these containers whether a file has its end.
-var endMarks = map[string]func(*os.File) bool{"gif": gifEnds, "ogg": oggEnds}
+var endMarks = map[string]func(*os.File) bool{
+	"gif": func(f *os.File) bool { _, ends := readGIF(f); return ends },
+	"ogg": oggEnds,
+	"asf": asfEnds,
+}
 
 // lacksEnd reports whether the input is a file whose container marks its end, but whose
 // end is missing.
@@ -47,47 +51,6 @@ func (d *demuxer) padded() bool {
 	return err == nil && !slices.ContainsFunc(tail, func(b byte) bool { return b != 0 })
 }
 
-// gifEnds reports whether a GIF file's blocks do not break off before the trailer
-// (GIF89a, sections 18 to 27).
-func gifEnds(f *os.File) bool {
-	const extension, image = 0x21, 0x2c
-	r := bufio.NewReader(f)
-	skip := func(n int) bool { _, err := r.Discard(n); return err == nil }
-	table := func(flags byte) bool { return flags&0x80 == 0 || skip(3<<(flags&7+1)) }
-	blocks := func() bool {
-		for {
-			n, err := r.ReadByte()
-			if err != nil || !skip(int(n)) {
-				return false
-			}
-			if n == 0 {
-				return true
-			}
-		}
-	}
-	screen := make([]byte, 13)
-	if _, err := io.ReadFull(r, screen); err != nil || !table(screen[10]) {
-		return false
-	}
-	for {
-		switch b, err := r.ReadByte(); {
-		case err != nil:
-			return false
-		case b == extension:
-			if !skip(1) || !blocks() {
-				return false
-			}
-		case b == image:
-			place := make([]byte, 9)
-			if _, err := io.ReadFull(r, place); err != nil || !table(place[8]) || !skip(1) || !blocks() {
-				return false
-			}
-		default: // the trailer, or damage, which is no truncation
-			return true
-		}
-	}
-}
-
 // oggEnds reports whether an Ogg file's last page is whole and the last of its stream
 // (RFC 3533, section 6).
 func oggEnds(f *os.File) bool {
@@ -120,4 +83,23 @@ func oggEnds(f *os.File) bool {
 		ends = page[5]&last != 0
 		tail = page[length:]
 	}
+}
+
+// asfEnds reports whether an ASF file is as long as its header and its data object say (Advanced Systems Format, revision
+// 01.20.05, sections 3 and 5), which FFmpeg believes only of whole files. A live stream's data object states no size.
+func asfEnds(f *os.File) bool {
+	const header, data, most = "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", "\x36\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", 1 << 60
+	object := func(id string, at int64) (size int64) {
+		head := make([]byte, 16+8)
+		if _, err := f.ReadAt(head, at); err != nil || string(head[:16]) != id {
+			return 0
+		}
+		return int64(min(binary.LittleEndian.Uint64(head[16:]), most))
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return true
+	}
+	begin := object(header, 0)
+	return begin == 0 || begin+object(data, begin) <= info.Size()
 }

@@ -131,6 +131,9 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 			set["movflags"] += "+prefer_icc"
 		}
 	}
+	if key, value := container.PlaysOption(output, o.source.demuxer.plays()); key != "" {
+		set[key] = value
+	}
 	for key, value := range o.opt.Container.Options {
 		if !av.HasMuxerOption(output, key) {
 			return nil, fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))
@@ -157,6 +160,10 @@ func (o *Output) addStreams(v videoStream) error {
 		return err
 	}
 	p.SetCodecTag(container.Tag(output, p))
+	if late := av.VideoDelay(p); late > 0 && container.ShowsInOrder(output) && source.Streams.Input.InputFormat().Name() != "avi" {
+		o.log.Warn("the container does not say when pictures that are coded out of order are shown, so that players show all of them late, against the sound as well",
+			"frames", late, "container", container.Name(output))
+	}
 	if err := av.CopyStreamTags(video, source.Stream()); err != nil {
 		return err
 	}

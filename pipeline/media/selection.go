@@ -138,6 +138,24 @@ func (d *demuxer) choose(opt *ReaderOptions) (err error) {
 	return d.checkSize(p.Width(), p.Height())
 }
 
+// leaveVariants chooses no streams of HLS that belong to other variants than the video's alone: they are the same pictures and
+// sound at other rates.
+func (d *demuxer) leaveVariants(opt *ReaderOptions) {
+	if len(opt.Map) > 0 || d.input.InputFormat().Name() != "hls" {
+		return
+	}
+	left := 0
+	for _, s := range d.input.Streams() {
+		if d.chosen[s.Index()] && av.InOtherPrograms(d.input, s, d.video) {
+			d.chosen[s.Index()] = false
+			left++
+		}
+	}
+	if left > 0 {
+		opt.Log.Info("streams of other variants are left out; Input.Map chooses them", "input", d.name, "streams", left)
+	}
+}
+
 // counts says how many pictures streams have, by index, as far as that is known.
 type counts map[int]*big.Rat
 

@@ -247,3 +247,29 @@ func TestChaptersOfACurveThatGoesBack(t *testing.T) {
 		}
 	}
 }
+
+// Of HLS, the streams of the video's own variant are carried; --map chooses those of others.
+func TestVariantsOfHLS(t *testing.T) {
+	dir := t.TempDir()
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.4", "-f", "lavfi", "-i", "sine=d=0.4", "-map", "0", "-map", "1", "-map", "0", "-map", "1", "-map", "1",
+		"-c:v", "libx264", "-s:v:0", "32x24", "-c:a", "aac", "-f", "hls", "-master_pl_name", "all.m3u8",
+		"-var_stream_map", "v:0,agroup:low a:0,agroup:low v:1,agroup:high a:1,agroup:high,language:eng a:2,agroup:high,language:fre", filepath.Join(dir, "v%v.m3u8"))
+	for _, c := range []struct {
+		list []string
+		want []string
+	}{
+		{nil, []string{"h264,64", "aac", "aac"}},
+		{[]string{"0:v:0", "0:a:0"}, []string{"h264,32", "aac"}},
+	} {
+		o := pipeline.Options{
+			Input:     pipeline.Input{File: filepath.Join(dir, "all.m3u8"), Map: c.list},
+			Output:    pipeline.Output{File: filepath.Join(t.TempDir(), "o.mkv")},
+			Synthesis: pipeline.Synthesis{Mode: warp.Nearest},
+		}
+		mustRun(t, o)
+		got := append(streamsOf(t, o.Output.File, "v", "codec_name,width"), streamsOf(t, o.Output.File, "a", "codec_name")...)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.list, got, c.want)
+		}
+	}
+}

@@ -37,6 +37,8 @@ func TestTruncatedInputs(t *testing.T) {
 	}{
 		{"cut.mkv", nil},
 		{"cut.mp4", []string{"-movflags", "+faststart"}},
+		{"cut.wmv", []string{"-c:v", "wmv2"}},
+		{"cut.y4m", []string{"-c:v", "wrapped_avframe"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := lossless(t, truncated(t, c.name, 72, c.args...))

@@ -57,6 +57,9 @@ func (r *Result) Partial(name string) error {
 	if r.Cutoff == nil {
 		return nil
 	}
+	if r.Frames == 1 {
+		return fault.New(fault.KindOf(r.Cutoff), "%w; the frame before that is in %q", r.Cutoff, name)
+	}
 	return fault.New(fault.KindOf(r.Cutoff), "%w; the %d frames before that are in %q", r.Cutoff, r.Frames, name)
 }
 

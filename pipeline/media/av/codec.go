@@ -61,6 +61,9 @@ func StatedFieldOrder(p *astiav.CodecParameters) FieldOrder {
 	return Progressive
 }
 
+// VideoDelay returns AVCodecParameters.video_delay, the number of pictures by which decoding runs ahead of showing.
+func VideoDelay(p *astiav.CodecParameters) int { return int(params(p).video_delay) }
+
 // MarksInThreads reports whether FFmpeg's decoder of a stream marks the damaged pictures (AVFrame.decode_error_flags), and no
 // others, however many threads decode.
 func MarksInThreads(p *astiav.CodecParameters) bool {

@@ -22,6 +22,7 @@ static int is_muxer_text(AVFormatContext *c, const char *name)
 	return o && (o->type == AV_OPT_TYPE_STRING || o->type == AV_OPT_TYPE_BINARY || o->type == AV_OPT_TYPE_DICT);
 }
 static int pb_streamed(const AVFormatContext *c) { return c->pb && !(c->pb->seekable & AVIO_SEEKABLE_NORMAL); }
+static int64_t pb_position(const AVFormatContext *c) { return avio_tell(c->pb); }
 static int pb_error(const AVFormatContext *c) { return c->pb->error; }
 
 static int copy_chapter(AVFormatContext *dst, const AVChapter *src, int64_t begin, int64_t end, AVRational unit)
@@ -62,6 +63,16 @@ static int copy_programs(AVFormatContext *dst, const AVFormatContext *src, const
 	return 0;
 }
 
+static int in_other_programs(AVFormatContext *c, int index, int video)
+{
+	int others = 0;
+	for (const AVProgram *p = NULL; (p = av_find_program_from_stream(c, (AVProgram *)p, index)); others = 1)
+		for (unsigned j = 0; j < p->nb_stream_indexes; j++)
+			if ((int)p->stream_index[j] == video)
+				return 0;
+	return others;
+}
+
 // Returns the stream's codec tag, or 0 if the tag means another codec in the output's
 // container.
 static unsigned kept_tag(const AVFormatContext *c, const AVCodecParameters *p)
@@ -95,6 +106,14 @@ func DurationGuessed(c *astiav.FormatContext) bool {
 // broadcast formats do (AVFMT_TS_DISCONT).
 func MayJump(input *astiav.FormatContext) bool {
 	return context(input).iformat.flags&C.AVFMT_TS_DISCONT != 0
+}
+
+// Position returns how many bytes of c's file were read (avio_tell); 0 if it has none.
+func Position(c *astiav.FormatContext) int64 {
+	if C.has_pb(context(c)) == 0 {
+		return 0
+	}
+	return int64(C.pb_position(context(c)))
 }
 
 // IOError returns AVIOContext.error, the error of the last failed read or write of c's
@@ -230,6 +249,12 @@ func CopyChapter(dst, src *astiav.FormatContext, i int, at Chapter) error {
 	from := context(src)
 	ch := unsafe.Slice(from.chapters, from.nb_chapters)[i]
 	return status(C.copy_chapter(context(dst), ch, C.int64_t(at.Start), C.int64_t(at.End), rational(at.TimeBase)))
+}
+
+// InOtherPrograms reports whether a stream belongs to programs of c, but to none that video belongs to
+// (av_find_program_from_stream).
+func InOtherPrograms(c *astiav.FormatContext, s, video *astiav.Stream) bool {
+	return C.in_other_programs(context(c), C.int(s.Index()), C.int(video.Index())) != 0
 }
 
 // CopyPrograms appends src's programs to dst (av_new_program,

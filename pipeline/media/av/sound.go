@@ -161,6 +161,11 @@ func CopyChannels(encoder, decoder *astiav.CodecContext, channels int) error {
 // (av_channel_layout_compare).
 func HasUsualLayout(c *astiav.CodecContext) bool { return C.usual_layout(coder(c)) != 0 }
 
+// IsAmbisonic reports whether c's channels are those of a sound field and not of loudspeakers (AV_CHANNEL_ORDER_AMBISONIC).
+func IsAmbisonic(c *astiav.CodecContext) bool {
+	return coder(c).ch_layout.order == C.AV_CHANNEL_ORDER_AMBISONIC
+}
+
 // Channels returns AVCodecContext.ch_layout.nb_channels.
 func Channels(c *astiav.CodecContext) int { return int(C.channels(coder(c))) }
 

@@ -5,6 +5,7 @@ package container
 import (
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/asticode/go-astiav"
@@ -54,6 +55,29 @@ func CountsFrames(c *astiav.FormatContext) bool {
 
 // HoldsGaps reports whether c can show a picture for longer than others. In AVI, empty packets follow it.
 func HoldsGaps(c *astiav.FormatContext) bool { return !CountsFrames(c) || av.IsMuxer(c, "avi") }
+
+// ShowsInOrder reports whether c states no times of presentation, or FFmpeg's readers take them for later ones: pictures
+// that are coded before they are shown, as B-frames need them, then come late, against the sound as well.
+func ShowsInOrder(c *astiav.FormatContext) bool { return av.IsMuxer(c, "avi,ismv") }
+
+// PlaysOption returns the muxer's option, and its value, by which c states that players show it so often, 0 for ever; empty
+// if c states no such thing.
+func PlaysOption(c *astiav.FormatContext, plays int) (key, value string) {
+	const most = 1<<16 - 1
+	switch {
+	case Name(c) == "gif" && plays > 0:
+		plays-- // how often it is shown again
+		if plays == 0 {
+			plays = -1
+		}
+		return "loop", strconv.Itoa(min(plays, most))
+	case av.IsMuxer(c, "gif,webp"):
+		return "loop", strconv.Itoa(min(plays, most))
+	case av.IsMuxer(c, "apng"):
+		return "plays", strconv.Itoa(min(plays, most))
+	}
+	return "", ""
+}
 
 // IsManifest reports whether c writes a manifest and, as it goes, files that the manifest
 // names.

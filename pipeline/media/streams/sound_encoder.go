@@ -46,10 +46,20 @@ var layerIIBitRates = map[bool][]int64{
 	true:  {8_000, 16_000, 24_000, 32_000, 40_000, 48_000, 56_000, 64_000, 80_000, 96_000, 112_000, 128_000, 144_000, 160_000}, // below 32 kHz
 }
 
-// newSoundEncoder opens the encoder that the options name. If they name none, it tries
+// newSoundEncoder opens an encoder for a decoder's sound, and says if its channels lose their meaning.
+func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
+	e, err := s.findSoundEncoder(in, decoder)
+	if err == nil && av.IsAmbisonic(decoder) && (e.context.CodecID() != astiav.CodecIDOpus || !av.IsAmbisonic(e.context)) {
+		s.log.Warn("the sound is ambisonic, and players take what is written for sound of loudspeakers; Opus in Matroska, WebM and MP4 keeps it",
+			"stream", in.Index(), "written", e.context.CodecID().Name())
+	}
+	return e, err
+}
+
+// findSoundEncoder opens the encoder that the options name. If they name none, it tries
 // the source's own codec and then those in which the container usually holds sound. It
 // prefers an encoder that keeps all channels.
-func (s *Set) newSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
+func (s *Set) findSoundEncoder(in *astiav.Stream, decoder *astiav.CodecContext) (*soundEncoder, error) {
 	if s.opt.Sound.Codec != "" {
 		codec, err := s.namedSoundEncoder()
 		if err != nil {
@@ -178,6 +188,12 @@ func (e *soundEncoder) open(codec *astiav.Codec, in *astiav.Stream, decoder *ast
 	}
 	options := astiav.NewDictionary()
 	defer options.Free()
+	if codec.Name() == "libopus" && av.IsAmbisonic(c) {
+		const family = "2" // of channels (RFC 8486), without which the encoder refuses them
+		if err := options.Set("mapping_family", family, 0); err != nil {
+			return fmt.Errorf("encoder option mapping_family: %w", err)
+		}
+	}
 	for _, k := range slices.Sorted(maps.Keys(opt.Options)) {
 		if err := options.Set(k, opt.Options[k], 0); err != nil {
 			return fmt.Errorf("encoder option %s=%s: %w", k, opt.Options[k], err)

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,6 +55,28 @@ func TestStatedOrderMarksTheOutput(t *testing.T) {
 		mustRun(t, o)
 		if _, got := marks(t, o.Convert.Output.File); !slices.Equal(got, []string{"1,0"}) {
 			t.Errorf("%s: marked %v", out.codec, got)
+		}
+	}
+}
+
+// A few marks among many, as damaged streams have them, make no fields, and a warning says so.
+func TestStrayMarks(t *testing.T) {
+	for _, c := range []struct {
+		marked int
+		fields bool
+	}{{4, false}, {5, true}} {
+		input := filepath.Join(t.TempDir(), "stray.mkv")
+		ffmpeg(t, "-filter_complex", fmt.Sprintf("testsrc2=size=96x64:rate=25,format=yuv420p,trim=end_frame=20,setfield=prog[a];testsrc2=size=96x64:rate=25,format=yuv420p,trim=end_frame=%d,setfield=tff[b];[a][b]concat=n=2", c.marked),
+			"-c:v", "ffv1", "-level", "3", input)
+		o := options(t, input)
+		o.Damage = frames(t, "8")
+		var log strings.Builder
+		o.Convert.Hooks.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.Convert.Output = pipeline.Output{File: filepath.Join(t.TempDir(), "out.ts"), VideoCodec: "mpeg2video"}
+		mustRun(t, o)
+		_, got := marks(t, o.Convert.Output.File)
+		if fields := slices.Equal(got, []string{"1,1"}); fields != c.fields || strings.Contains(log.String(), "few frames are marked") == fields {
+			t.Errorf("%d marked: marked %v; %s", c.marked, got, log.String())
 		}
 	}
 }

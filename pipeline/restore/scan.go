@@ -24,7 +24,7 @@ type inputScan struct {
 	asFrames bool        // because the user says so
 }
 
-// scan reads the input once, and if the first frame that is marked as interlaced comes after others, once more up to that frame.
+// scan reads the input once. If frames that are marked as interlaced come after others, it begins again, in fields.
 func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	s, err := scanAs(ctx, o, false)
 	if errors.Is(err, errFieldsLater) {
@@ -33,8 +33,14 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	return s, err
 }
 
-// errFieldsLater is the error of a scan in frames that comes to a frame which is marked as interlaced.
+// errFieldsLater is the error of a scan in frames that comes to interlaced ones.
 var errFieldsLater = errors.New("later frames are interlaced")
+
+// Frames are taken for interlaced if fewest of within of them are marked so. A damaged stream marks some by mistake.
+const (
+	fewest = 5
+	within = 50
+)
 
 // scanAs reads the input once, in fields if the first frame is interlaced or later ones are said to be.
 func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
@@ -67,6 +73,7 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 	case s.video.Interlaced || later || o.FieldOrder != BothFields:
 		s.fields, probe = &interlaced{order: o.FieldOrder, probe: probe}, nil
 	}
+	var marked []int // frames that are marked as interlaced, in a scan in frames
 	var d detection
 	if o.Detect {
 		if d, err = newDetection(o, s.fields); err != nil {
@@ -85,9 +92,12 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 		s.length = f.Duration
 		if s.fields != nil {
 			s.fields.add(f)
-		} else if _, marked := media.TopFieldFirst(f); marked && !s.asFrames {
-			f.Release()
-			return nil, errFieldsLater
+		} else if _, is := media.TopFieldFirst(f); is && !s.asFrames {
+			marked = append(marked, len(s.stamps)-1)
+			if n := len(marked) - fewest; n >= 0 && marked[len(marked)-1]-marked[n] < within {
+				f.Release()
+				return nil, errFieldsLater
+			}
 		}
 		if probe != nil && !probe.Enough() {
 			probe.Look(f)
@@ -102,6 +112,10 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 	}
 	if probe != nil {
 		warnOfFields(o, probe)
+	}
+	if len(marked) > 0 {
+		o.Convert.Hooks.Log.Warn("few frames are marked as interlaced, so all are restored as frames; Options.FieldOrder has them restored as fields",
+			"input", o.Convert.Input.File, "frames", len(marked), "first", marked[0])
 	}
 	// A picture that cannot be decoded is missing as well. Timestamps count from the first file's
 	// number.

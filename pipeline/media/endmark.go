@@ -86,9 +86,15 @@ func oggEnds(f *os.File) bool {
 }
 
 // asfEnds reports whether an ASF file is as long as its header and its data object say (Advanced Systems Format, revision
-// 01.20.05, sections 3 and 5), which FFmpeg believes only of whole files. A live stream's data object states no size.
+// 01.20.05, sections 3 and 5), which FFmpeg believes only of whole files. A broadcast's file properties say that its sizes mean nothing.
 func asfEnds(f *os.File) bool {
-	const header, data, most = "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", "\x36\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c", 1 << 60
+	const (
+		header     = "\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c"
+		data       = "\x36\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c"
+		properties = "\xa1\xdc\xab\x8c\x47\xa9\xcf\x11\x8e\xe4\x00\xc0\x0c\x20\x53\x65"
+		flags      = 16 + 8 + 16 + 6*8 // where they are in the properties
+		most       = 1 << 60
+	)
 	object := func(id string, at int64) (size int64) {
 		head := make([]byte, 16+8)
 		if _, err := f.ReadAt(head, at); err != nil || string(head[:16]) != id {
@@ -101,5 +107,12 @@ func asfEnds(f *os.File) bool {
 		return true
 	}
 	begin := object(header, 0)
+	head := make([]byte, min(begin, info.Size(), 1<<16)) // the properties are among the header's first objects
+	if _, err := f.ReadAt(head, 0); err != nil {
+		return true
+	}
+	if i := bytes.Index(head, []byte(properties)); i >= 0 && i+flags < len(head) && head[i+flags]&1 != 0 {
+		return true
+	}
 	return begin == 0 || begin+object(data, begin) <= info.Size()
 }

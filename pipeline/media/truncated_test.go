@@ -1,7 +1,9 @@
 package media_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"log/slog"
 	"math/big"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
@@ -111,5 +114,28 @@ func TestDamageInTheMiddle(t *testing.T) {
 	}
 	if report.Frames != 96 {
 		t.Errorf("%d frames, want all 96", report.Frames)
+	}
+}
+
+// A broadcast's header is written before its sizes are known, so a file that is shorter than it says is whole.
+func TestBroadcastASF(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "live.wmv")
+	ffmpeg(t, "-i", writeScene(t, 160, 96, 24, 24, 1), "-c:v", "wmv2", clip)
+	file, err := os.ReadFile(clip)
+	cliptest.Must(t, err)
+	at := func(id string) []byte {
+		i := bytes.Index(file, []byte(id))
+		if i < 0 {
+			t.Fatal("the file has no such object")
+		}
+		return file[i:]
+	}
+	at("\xa1\xdc\xab\x8c\x47\xa9\xcf\x11")[88] |= 1                                   // the flag of a broadcast
+	binary.LittleEndian.PutUint64(at("\x36\x26\xb2\x75\x8e\x66\xcf\x11")[16:], 1<<40) // bytes of data
+	cliptest.Must(t, os.WriteFile(clip, file, 0o600))
+	o := lossless(t, clip)
+	o.Synthesis.Mode, o.Timing.Rate = warp.Nearest, pipeline.Rate{Value: big.NewRat(48, 1)}
+	if report := mustRun(t, o); report.Frames < 47 {
+		t.Errorf("%d frames", report.Frames)
 	}
 }

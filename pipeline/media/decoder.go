@@ -35,16 +35,16 @@ type decoder struct {
 
 // damageCount counts the damage of a decoder's pictures.
 type damageCount struct {
-	errors   av.ErrorCount // of the decoder
-	damage   Damage        // that the decoder has found, less errors; see found
-	before   Damage        // that does not count, since nothing that is wanted shows it
-	unmarked packetDamage
+	errors  av.ErrorCount // of the decoder
+	damage  Damage        // that the decoder has found, less errors; see found
+	before  Damage        // that does not count, since nothing that is wanted shows it
+	packets packetDamage  // that decoders do not mark
 }
 
 func openDecoder(d *demuxer, opt *ReaderOptions) (*decoder, error) {
 	c := &decoder{demuxer: d, options: opt, damageCount: damageCount{errors: av.NewErrorCount()}, fetch: downloads{}}
 	c.clock, c.fields = newPictureClock(d, opt.Log), NewFieldMarks(d.video.CodecParameters())
-	c.unmarked.codec = d.video.CodecParameters().CodecID()
+	c.packets.codec = d.video.CodecParameters().CodecID()
 	if err := c.open(opt); err != nil {
 		c.close()
 		return nil, err
@@ -227,7 +227,7 @@ func (c *decoder) decode() (*fetched, error) {
 // damaged reports whether f, which has just been decoded, has errors. Where H.264 codes some pictures as fields and others as
 // frames, several threads of FFmpeg's say of sound ones that slices were lost.
 func (c *decoder) damaged(f *astiav.Frame) bool {
-	return c.unmarked.take(f) || av.FrameDamaged(f) || av.FrameSuspect(f) && c.context.ThreadCount() == 1
+	return c.packets.take(f) || av.FrameDamaged(f) || av.FrameSuspect(f) && c.context.ThreadCount() == 1
 }
 
 // feed sends the video's next packet to the decoder, or starts draining the decoder if
@@ -265,7 +265,7 @@ func (c *decoder) feed() {
 				return
 			}
 		}
-		c.unmarked.look(p)
+		c.packets.look(p)
 		if q := c.decodable(p); q != nil {
 			defer q.Free()
 			p = q

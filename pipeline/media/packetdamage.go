@@ -11,7 +11,7 @@ import (
 // have a picture in each packet, in order.
 type packetDamage struct {
 	codec   astiav.CodecID
-	summed  bool           // FFV1: earlier packets had checksums
+	summed  bool           // FFV1: a slice had its checksum
 	damaged map[int64]bool // times of packets whose frames have not come
 }
 
@@ -20,11 +20,9 @@ func (d *packetDamage) look(p *astiav.Packet) {
 	bad := false
 	switch d.codec {
 	case astiav.CodecIDFfv1:
-		var summed bool
-		if summed, bad = checkSlices(p.Data()); !summed {
-			bad = d.summed
-		}
-		d.summed = d.summed || summed
+		good, all := checkSlices(p.Data())
+		d.summed = d.summed || good > 0
+		bad = d.summed && (good < all || all == 0)
 	case astiav.CodecIDDvvideo:
 		bad = hasLostBlocks(p.Data())
 	case astiav.CodecIDExr:
@@ -52,22 +50,25 @@ func (d *packetDamage) take(f *astiav.Frame) bool {
 }
 
 // checkSlices walks backward through the slices of an FFV1 picture by their footers, each of a size and a checksum of all
-// of the slice (RFC 9043, 4.9). It reports whether the picture has such slices, and whether any has another checksum.
-func checkSlices(picture []byte) (summed, damaged bool) {
+// of the slice (RFC 9043, 4.9). It returns how many slices there are, 0 if the picture is not made of such, and how many of them have their
+// checksum.
+func checkSlices(picture []byte) (good, all int) {
 	const footer = 3 + 1 + 4 // size, error status, checksum
-	for end := len(picture); end > 0; {
+	for end := len(picture); end > 0; all++ {
 		if end < footer {
-			return false, false
+			return 0, 0
 		}
 		size := picture[end-footer:]
 		begin := end - footer - (int(size[0])<<16 | int(size[1])<<8 | int(size[2]))
 		if begin < 0 {
-			return false, false
+			return 0, 0
 		}
-		damaged = damaged || checksum(picture[begin:end]) != 0
+		if checksum(picture[begin:end]) == 0 {
+			good++
+		}
 		end = begin
 	}
-	return len(picture) > 0, damaged
+	return good, all
 }
 
 // checksums holds the remainders of the generator 0x04C11DB7 for all bytes, most significant bit first.

@@ -108,7 +108,6 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 	e.framing = Framing{
 		StartCodes: container.WantsStartCodes(output, codec.ID()),
 		OneRate:    !container.HoldsGaps(output) && !container.HoldsPictures(output),
-		InOrder:    container.ShowsInOrder(output),
 	}
 	if writesHDR10Plus(source, codec.Name()) {
 		e.hdr = hdr10Plus{}
@@ -218,18 +217,12 @@ func (e *Encoder) try(format astiav.PixelFormat, output *astiav.FormatContext, o
 	if e.source.Fields != av.Progressive && codesFields(e.codec.Name(), opt.Encoder.Options) {
 		c.SetFlags(c.Flags().Add(astiav.CodecContextFlagInterlacedDct).Add(astiav.CodecContextFlagInterlacedMe))
 	}
-	options, err := encoderSettings(e.codec, &opt.Encoder, e.source, format, packer.Colour(), container.Name(output))
+	options, err := encoderSettings(e.codec, &opt.Encoder, e.source, format, packer.Colour(), output)
 	if err != nil {
 		c.Free()
 		return err
 	}
 	defer options.Free()
-	if _, own := opt.Encoder.Options["bf"]; e.framing.InOrder && !own {
-		if err := options.Set("bf", "0", 0); err != nil {
-			c.Free()
-			return cannotWrite(e.file, err)
-		}
-	}
 	lines, err := av.WithLines(func() error {
 		if onlyOnDevice(e.codec) {
 			if err := av.PrepareUpload(c, e.codec, format); err != nil {
@@ -255,7 +248,6 @@ func (e *Encoder) try(format astiav.PixelFormat, output *astiav.FormatContext, o
 type Framing struct {
 	StartCodes bool // of H.264 and HEVC: units begin with start codes, and parameter sets precede key frames
 	OneRate    bool // pictures come at one rate without gaps
-	InOrder    bool // pictures are shown in the order in which they are coded
 }
 
 // Framing returns what the encoder's container asks of packets of its codec that are copied.
@@ -345,7 +337,7 @@ func (e *Encoder) encode(f *frame.Frame, pts int64, before, now *big.Rat) error 
 	picture.SetPts(pts)
 	av.ResetPictureType(picture)
 	// A picture that is coded as fields like the others must not turn their order about.
-	if fields := e.source.unmarked || e.context.Flags().Has(astiav.CodecContextFlagInterlacedDct); fields && av.FrameFieldOrder(picture) == av.Progressive {
+	if fields := e.source.allFields || e.context.Flags().Has(astiav.CodecContextFlagInterlacedDct); fields && av.FrameFieldOrder(picture) == av.Progressive {
 		av.SetFrameFieldOrder(picture, e.source.Fields)
 	}
 	if e.hdr != nil {

@@ -113,6 +113,9 @@ func maxCRF(codec string) int {
 // marks the pictures, if it is told so. Others go by the pictures' own marks, as FFV1 does, or leave it to
 // the container.
 func codesFields(codec string, options map[string]string) bool {
+	if strings.Contains(options["flags"], "-ildct") {
+		return false
+	}
 	switch codec {
 	case "mpeg2video", "mpeg4", "libx264", "prores", "prores_aw", "prores_ks", "dvvideo":
 		return true
@@ -160,8 +163,8 @@ func prefersCRF(codec string) bool {
 }
 
 // encoderSettings returns the encoder's options for the source's pictures in format with
-// the colour properties c, in a file of the format file. Options in opt override the others.
-func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, format astiav.PixelFormat, c pixel.Colour, file string) (*astiav.Dictionary, error) {
+// the colour properties c, for an output. Options in opt override the others.
+func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, format astiav.PixelFormat, c pixel.Colour, output *astiav.FormatContext) (*astiav.Dictionary, error) {
 	set := map[string]string{
 		"color_primaries":        strconv.Itoa(c.Primaries),
 		"color_trc":              strconv.Itoa(c.Transfer),
@@ -170,7 +173,7 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 		"chroma_sample_location": strconv.Itoa(c.Chroma),
 	}
 	name, v := codec.Name(), &source.Video
-	quality := constantQuality(name, file, opt.Options)
+	quality := constantQuality(name, container.Name(output), opt.Options)
 	maps.Copy(set, quality)
 	switch {
 	case opt.CRF >= 0 && !av.HasOption(codec, "crf"):
@@ -189,7 +192,10 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 	if name == "libx264" && v.Width*v.Height > largePicture {
 		set["rc-lookahead"] = "20"
 	}
-	if name == "ffv1" { // FFmpeg's own choice for small pictures has no checksums, no slices, and no marks of fields
+	if container.ShowsInOrder(output) {
+		set["bf"] = "0"
+	}
+	if name == "ffv1" && v.Width > 1 { // FFmpeg's own choice for small pictures has no checksums, no slices, and no marks of fields
 		set["level"], set["g"] = "3", "1"
 	}
 	if name == "exr" && source.undecoded.half {
@@ -217,7 +223,7 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 	if key, value := hdrOption(name, source.Side); key != "" {
 		prepend(key, value)
 	}
-	if name == "libx264" && source.Fields == av.BottomFirst {
+	if name == "libx264" && source.Fields == av.BottomFirst && codesFields(name, opt.Options) {
 		prepend("x264-params", "bff=1") // or else FFmpeg 5.1 has pic_struct say top field first, against the fields' order
 	}
 	if name == "libx265" {

@@ -6,10 +6,13 @@ import (
 	"retime/pipeline/media/av"
 )
 
-// discLimits are the highest bit rates that players of discs take, by the format of the file, and the sizes of their
-// buffers in bits.
-var discLimits = map[string]struct{ rate, buffer string }{
-	"dvd": {"9M", "1835008"}, "vob": {"9M", "1835008"}, "svcd": {"2516k", "917504"}, "vcd": {"1150k", "327680"},
+// discRates are options, by the format of the file, that keep to the bit rates that players of discs take, with buffers of
+// their size in bits.
+var discRates = map[string]map[string]string{
+	"dvd":  {"b": "8M", "maxrate": "9M", "bufsize": "1835008"},
+	"vob":  {"b": "8M", "maxrate": "9M", "bufsize": "1835008"},
+	"svcd": {"b": "2M", "maxrate": "2516k", "bufsize": "917504"},
+	"vcd":  {"b": "1150k", "maxrate": "1150k", "bufsize": "327680"},
 }
 
 // constantQuality returns options by which an encoder gives all pictures one quality in a file of a format. They are for
@@ -21,10 +24,13 @@ func constantQuality(encoder, format string, options map[string]string) map[stri
 			return nil
 		}
 	}
+	if rates := discRates[format]; rates != nil {
+		return rates
+	}
 	quality := 0
 	switch encoder {
 	case "amv", "flv", "h261", "h263", "h263p", "libxvid", "mjpeg", "mpeg1video", "mpeg2video", "mpeg4", "msmpeg4", "msmpeg4v2",
-		"speedhq", "wmv1", "wmv2":
+		"snow", "speedhq", "svq1", "wmv1", "wmv2":
 		quality = 2 // the quantiser
 	case "libtheora":
 		quality = 9 // of 10, which is the best
@@ -33,9 +39,5 @@ func constantQuality(encoder, format string, options map[string]string) map[stri
 	default:
 		return nil
 	}
-	set := map[string]string{"b": "0", "flags": options["flags"] + "+qscale", "global_quality": strconv.Itoa(quality * av.LambdaPerQuantiser)}
-	if limit, ok := discLimits[format]; ok {
-		set["maxrate"], set["bufsize"] = limit.rate, limit.buffer
-	}
-	return set
+	return map[string]string{"b": "0", "flags": options["flags"] + "+qscale", "global_quality": strconv.Itoa(quality * av.LambdaPerQuantiser)}
 }

@@ -107,6 +107,11 @@ func TestNarrowPicturesInX265(t *testing.T) {
 }
 
 func TestEncoderSettings(t *testing.T) {
+	output, err := newContainer("a.mkv", "file:a.mkv", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer output.Free()
 	light := []byte{0xe8, 3, 0, 0, 0x90, 1, 0, 0} // 1000 and 400 cd/m²
 	for _, c := range []struct {
 		codec         string
@@ -140,7 +145,7 @@ func TestEncoderSettings(t *testing.T) {
 		}
 		source := &Source{Video: Video{Width: c.width, Height: c.height}, Side: c.side}
 		colour := pixel.Colour{Matrix: av.MatrixBT709}
-		options, err := encoderSettings(codec, &c.opt, source, astiav.PixelFormatYuv420P, colour, "matroska")
+		options, err := encoderSettings(codec, &c.opt, source, astiav.PixelFormatYuv420P, colour, output)
 		if err != nil {
 			t.Errorf("%s %+v: %v", c.codec, c.opt, err)
 			continue
@@ -156,11 +161,11 @@ func TestEncoderSettings(t *testing.T) {
 		}
 		options.Free()
 	}
-	_, err := encoderSettings(astiav.FindEncoderByName("ffv1"), &EncoderOptions{CRF: 3}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{}, "matroska")
+	_, err = encoderSettings(astiav.FindEncoderByName("ffv1"), &EncoderOptions{CRF: 3}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{}, output)
 	if fault.KindOf(err) != fault.Usage {
 		t.Errorf("FFV1 with a constant rate factor: %v", err)
 	}
-	_, err = encoderSettings(astiav.FindEncoderByName("libx264"), &EncoderOptions{CRF: 3, Options: map[string]string{"b": "5M"}}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{}, "matroska")
+	_, err = encoderSettings(astiav.FindEncoderByName("libx264"), &EncoderOptions{CRF: 3, Options: map[string]string{"b": "5M"}}, &Source{}, astiav.PixelFormatYuv420P, pixel.Colour{}, output)
 	if fault.KindOf(err) != fault.Usage {
 		t.Errorf("a bit rate and a constant rate factor: %v", err)
 	}

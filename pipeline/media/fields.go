@@ -39,10 +39,10 @@ func TopFieldFirst(f *frame.Frame) (top, interlaced bool) {
 }
 
 // Interlace has the encoders of r's pictures code fields, the top or the bottom one first, as if the first picture were
-// marked so, and if all is set, all. It is for pictures of which later ones are marked, or none that are interlaced all the same.
+// marked so. It is for input of which later pictures are marked, or, if all is set, none, although all are interlaced.
 // Call it before an encoder is opened.
 func (r *Reader) Interlace(topFirst, all bool) {
-	r.source.Fields, r.source.Video.Interlaced, r.source.unmarked = av.BottomFirst, true, all
+	r.source.Fields, r.source.Video.Interlaced, r.source.allFields = av.BottomFirst, true, all
 	if topFirst {
 		r.source.Fields = av.TopFirst
 	}

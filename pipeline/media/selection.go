@@ -152,7 +152,7 @@ func (d *demuxer) leaveVariants(opt *ReaderOptions) {
 		}
 	}
 	if left > 0 {
-		opt.Log.Info("streams of other variants are left out; Input.Map chooses them", "input", d.name, "streams", left)
+		opt.Log.Info("streams of other variants than the video's are left out", "input", d.name, "streams", left)
 	}
 }
 

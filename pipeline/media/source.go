@@ -20,7 +20,8 @@ type Source struct {
 	// video do not count.
 	Lossless bool
 	Fields   av.FieldOrder // of the first frame
-	unmarked bool          // no frame says so; all are as Fields says
+	// allFields is set if no frame is marked as interlaced, although all are, as Fields says.
+	allFields bool
 	// Side is the side data that holds for all pictures, from the container or else from
 	// the first picture. Dynamic names the HDR metadata that changes with each picture;
 	// it is empty if there is none.

@@ -56,8 +56,8 @@ func CountsFrames(c *astiav.FormatContext) bool {
 // HoldsGaps reports whether c can show a picture for longer than others. In AVI, empty packets follow it.
 func HoldsGaps(c *astiav.FormatContext) bool { return !CountsFrames(c) || av.IsMuxer(c, "avi") }
 
-// ShowsInOrder reports whether c states no times of presentation, or FFmpeg's readers take them for later ones: pictures
-// that are coded before they are shown, as B-frames need them, then come late, against the sound as well.
+// ShowsInOrder reports whether pictures in c come late, against the sound as well, if some are coded before they are shown, as B-frames
+// need it: c states no times of presentation, or FFmpeg's readers take those that it states for later ones.
 func ShowsInOrder(c *astiav.FormatContext) bool { return av.IsMuxer(c, "avi,ismv") }
 
 // PlaysOption returns the muxer's option, and its value, by which c states that players show it so often, 0 for ever; empty

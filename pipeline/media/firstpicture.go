@@ -14,7 +14,7 @@ import (
 
 // decodable returns a packet that FFmpeg can decode if p is an OpenEXR picture compressed by DWA, or in a later way, of several
 // parts, or with halves and floats among colour and alpha, which it decodes in part or not at all; nil if p is good as it is, or
-// for the decoder to judge. It marks what OpenEXR finds damaged, and has the decoder stop at what FFmpeg would leave black.
+// for the decoder to judge. It marks what OpenEXR finds damaged, and has the decoder stop at what FFmpeg would misread.
 func (c *decoder) decodable(p *astiav.Packet) *astiav.Packet {
 	if c.demuxer.video.CodecParameters().CodecID() != astiav.CodecIDExr {
 		return nil
@@ -22,7 +22,7 @@ func (c *decoder) decodable(p *astiav.Packet) *astiav.Packet {
 	file := p.Data()
 	plain, err := exr.Decodable(file, c.options.furtherThreads())
 	switch unsupported := errors.Is(err, exr.ErrUnsupported); {
-	case unsupported && errors.Is(err, exr.ErrTiles):
+	case unsupported && errors.Is(err, exr.ErrMisread):
 		c.failed = c.demuxer.bad(err)
 		return nil
 	case unsupported:

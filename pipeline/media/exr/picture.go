@@ -19,8 +19,8 @@ import (
 // with fewer samples than pixels, or any if the program was built without OpenEXR.
 var ErrUnsupported = errors.New("not supported")
 
-// ErrTiles is wrapped by errors about files of several parts of which the first has tiles.
-var ErrTiles = errors.New("tiles in the first of several parts")
+// ErrMisread is wrapped by errors about pictures that FFmpeg's decoder leaves black or makes noise of, often without a word.
+var ErrMisread = errors.New("FFmpeg's decoder misreads it")
 
 // Part is one of the pictures of a file.
 type Part struct {
@@ -276,7 +276,7 @@ func (p *Part) colour() map[string]*Plane {
 // Decodable returns a file with the colour and alpha of a file's first part in a form that every decoder reads, if the file is
 // of a kind that few do: compressed in a way such as DWA, of several parts, or with halves and floats in its colour; and the file
 // itself otherwise. Further threads share in the work; 0 for none. The error wraps ErrUnsupported if the colour has whole numbers, or
-// as Decode's does, and ErrTiles if FFmpeg's decoder would leave the picture black without a word.
+// as Decode's does, and ErrMisread if the file itself is no substitute.
 func Decodable(file []byte, threads int) ([]byte, error) {
 	parts, err := Parts(file)
 	if err != nil {
@@ -303,10 +303,10 @@ func Decodable(file []byte, threads int) ([]byte, error) {
 	if err == nil {
 		err = p.decode(file, 0, threads)
 	}
-	switch {
-	case err != nil && p.tiled && len(parts) > 1:
-		return nil, fmt.Errorf("exr: %w: %w", ErrTiles, err)
-	case err != nil:
+	if err != nil {
+		if why := misread(parts); why != nil {
+			err = fmt.Errorf("%w: %w", why, err)
+		}
 		return nil, fmt.Errorf("exr: %w", err)
 	}
 	kind := Half
@@ -320,6 +320,18 @@ func Decodable(file []byte, threads int) ([]byte, error) {
 	var out bytes.Buffer
 	err = writeFrame(&out, frameOf{p.Window, p.Display, cmp.Or(p.aspect, 1), true}, channels)
 	return out.Bytes(), err
+}
+
+// misread says what FFmpeg's decoder misreads of the first part; nil if it reads that, or refuses it.
+func misread(parts []Part) error {
+	p := &parts[0]
+	switch {
+	case len(parts) > 1 && p.tiled:
+		return fmt.Errorf("%w: tiles in the first of several parts", ErrMisread)
+	case p.afterB44A && slices.ContainsFunc(p.Planes, func(c Plane) bool { return c.Type != Half || len(c.Name) != 1 || !strings.Contains("RGBA", c.Name) }):
+		return fmt.Errorf("%w: DWA, or a later compression, of more than R, G, B and A in halves", ErrMisread)
+	}
+	return nil
 }
 
 // Encode returns a file of parts that are not deep. Everything but their data windows and samples is that of

@@ -266,7 +266,11 @@ func (c *decoder) feed() {
 			}
 		}
 		c.packets.look(p)
-		if q := c.decodable(p); q != nil {
+		q := c.decodable(p)
+		if c.failed != nil {
+			return
+		}
+		if q != nil {
 			defer q.Free()
 			p = q
 		}

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,16 +12,25 @@ import (
 	"retime/pipeline/media/exr"
 )
 
-// decodable returns a packet that FFmpeg can decode if p is an OpenEXR picture compressed by DWA, or in a later way, or with
-// halves and floats among colour and alpha, which it decodes in part or not at all; nil if p is good as it is, or for
-// the decoder to judge.
+// decodable returns a packet that FFmpeg can decode if p is an OpenEXR picture compressed by DWA, or in a later way, of several
+// parts, or with halves and floats among colour and alpha, which it decodes in part or not at all; nil if p is good as it is, or
+// for the decoder to judge. It marks what OpenEXR finds damaged, and has the decoder stop at what FFmpeg would misread.
 func (c *decoder) decodable(p *astiav.Packet) *astiav.Packet {
 	if c.demuxer.video.CodecParameters().CodecID() != astiav.CodecIDExr {
 		return nil
 	}
 	file := p.Data()
 	plain, err := exr.Decodable(file, c.options.furtherThreads())
-	if err != nil || len(plain) == len(file) && &plain[0] == &file[0] {
+	switch unsupported := errors.Is(err, exr.ErrUnsupported); {
+	case unsupported && errors.Is(err, exr.ErrMisread):
+		c.failed = c.demuxer.bad(err)
+		return nil
+	case unsupported:
+		return nil
+	case err != nil:
+		c.packets.mark(p)
+		return nil
+	case len(plain) == len(file) && &plain[0] == &file[0]:
 		return nil
 	}
 	q := astiav.AllocPacket()

@@ -28,9 +28,13 @@ func (d *packetDamage) look(p *astiav.Packet) {
 	case astiav.CodecIDExr:
 		bad = exr.CheckComplete(p.Data()) != nil
 	}
-	if !bad {
-		return
+	if bad {
+		d.mark(p)
 	}
+}
+
+// mark has the picture of a packet count as damaged.
+func (d *packetDamage) mark(p *astiav.Packet) {
 	if d.damaged == nil {
 		d.damaged = map[int64]bool{}
 	}

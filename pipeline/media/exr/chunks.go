@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"strings"
 )
 
 // ErrIncomplete is wrapped by errors about files of which a part was never written, or is lost.
@@ -27,7 +26,7 @@ type table struct {
 func CheckComplete(file []byte) error {
 	from := bytes.NewReader(file)
 	r := newReader(from)
-	several, err := r.start()
+	flags, err := r.start()
 	if err != nil {
 		return nil
 	}
@@ -40,11 +39,11 @@ func CheckComplete(file []byte) error {
 		if len(attributes) == 0 {
 			break // the end of several
 		}
-		t, ok := tableOf(attributes)
+		t, ok := tableOf(attributes, flags)
 		if !ok {
 			return nil
 		}
-		if tables = append(tables, t); !several {
+		if tables = append(tables, t); flags&multipart == 0 {
 			break
 		}
 		tables[len(tables)-1].head += 4 // the part's number
@@ -96,7 +95,7 @@ func (t *table) holds(file []byte, offset uint64) bool {
 }
 
 // tableOf returns the table of a part with these attributes; ok is false if they do not tell.
-func tableOf(attributes []attribute) (t table, ok bool) {
+func tableOf(attributes []attribute, f flags) (t table, ok bool) {
 	var box image.Rectangle
 	compression, count := -1, -1
 	var tiles []byte
@@ -114,20 +113,20 @@ func tableOf(attributes []attribute) (t table, ok bool) {
 			box = window(a.value)
 		case "tiles":
 			tiles = a.value
-		case "type":
-			t.deep = strings.HasPrefix(string(a.value), "deep")
 		}
 	}
+	tiled, deep := f.kind(attributes)
+	t.deep = deep
 	t.head = 4 // the first line
-	if tiles != nil {
+	if tiled {
 		t.head = 16 // the tile's place and level
 	}
 	switch {
 	case box.Empty():
 		return t, false
-	case count >= 0:
+	case count >= 0 && f&(multipart|nonImage) != 0: // readers go by it there alone
 		t.chunks = count
-	case tiles != nil:
+	case tiled:
 		t.chunks, ok = tilesOf(tiles, box.Size())
 		return t, ok
 	case compression < 0 || compression >= len(linesOf):

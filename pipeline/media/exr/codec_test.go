@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -143,9 +144,11 @@ func TestCodecOfTilesAndParts(t *testing.T) {
 	tool(t, "exrmaketiled", "-m", "-f", "id", at("a.exr"), at("levels.exr"))
 	for _, name := range []string{"tiles.exr", "levels.exr"} {
 		got, err := Decode(read(t, at(name)), 2)
-		if err != nil || !reflect.DeepEqual(got, want["a.exr"]) {
-			t.Errorf("%s: %v", name, err)
-			continue
+		if err != nil || !got[0].tiled {
+			t.Fatalf("%s: %v, or no tiles", name, err)
+		}
+		if got[0].tiled = false; !reflect.DeepEqual(got, want["a.exr"]) {
+			t.Errorf("%s: other samples", name)
 		}
 		file, err := Encode(read(t, at(name)), got, 2)
 		if err != nil {
@@ -253,6 +256,27 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// lengthOfHeaders returns where the last header of a file ends.
+func lengthOfHeaders(file []byte) int {
+	at := bytes.LastIndex(file, []byte("screenWindowWidth\x00"))
+	for file[at] != 0 {
+		at += bytes.IndexByte(file[at:], 0) + 1
+		at += bytes.IndexByte(file[at:], 0) + 1
+		at += 4 + int(binary.LittleEndian.Uint32(file[at:]))
+	}
+	return at + 1
+}
+
+// with returns a file of one part with one more attribute, which counts if there is another of its name.
+func with(file []byte, attribute string) []byte {
+	file = bytes.Clone(file)
+	at := lengthOfHeaders(file)
+	for table := file[at:binary.LittleEndian.Uint64(file[at:])]; len(table) > 0; table = table[8:] {
+		binary.LittleEndian.PutUint64(table, binary.LittleEndian.Uint64(table)+uint64(len(attribute)))
+	}
+	return slices.Concat(file[:at-1], []byte(attribute), file[at-1:])
+}
+
 // Of a file that ends early anywhere behind its header, or of which a chunk was never written, a part is missing, whatever its chunks.
 func TestCheckComplete(t *testing.T) {
 	dir := t.TempDir()
@@ -262,22 +286,31 @@ func TestCheckComplete(t *testing.T) {
 	tool(t, "exrmaketiled", "-m", "-t", "16", "16", at("lines.exr"), at("mipmap.exr"))
 	tool(t, "exrmaketiled", "-r", "-u", "-t", "8", "16", at("lines.exr"), at("ripmap.exr"))
 	tool(t, "exrmultipart", "-combine", "-i", at("tiles.exr")+"::a", at("lines.exr")+"::b", "-o", at("parts.exr"), "-override", "1")
-	for _, name := range []string{"lines.exr", "tiles.exr", "mipmap.exr", "ripmap.exr", "parts.exr"} {
+	names := []string{"lines.exr", "tiles.exr", "mipmap.exr", "ripmap.exr", "parts.exr"}
+	for name, attribute := range map[string]string{ // of the picture that a file was made of
+		"count":    "chunkCount\x00int\x00\x04\x00\x00\x00\x28\x00\x00\x00",
+		"oldtiles": "tiles\x00tiledesc\x00\x09\x00\x00\x00\x08\x00\x00\x00\x08\x00\x00\x00\x00",
+		"olddeep":  "type\x00string\x00\x08\x00\x00\x00deeptile",
+	} {
+		for _, of := range names[:2] {
+			if name == "oldtiles" && of == "tiles.exr" {
+				continue // that has its own
+			}
+			of, file := name+"-"+of, read(t, at(of))
+			write(t, at(of), with(file, attribute))
+			names = append(names, of)
+			if parts, err := Decode(read(t, at(of)), 0); err != nil || parts[0].Deep {
+				t.Errorf("%s: %v, or deep", of, err)
+			}
+		}
+	}
+	for _, name := range names {
 		file := read(t, at(name))
 		if err := CheckComplete(file); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		headers := bytes.Index(file, []byte("screenWindowWidth\x00"))
+		headers := lengthOfHeaders(file)
 		if name == "parts.exr" {
-			headers = bytes.LastIndex(file, []byte("screenWindowWidth\x00"))
-		}
-		headers += len("screenWindowWidth\x00float\x00") + 8
-		for file[headers] != 0 { // attributes that come after
-			headers += bytes.IndexByte(file[headers:], 0) + 1
-			headers += bytes.IndexByte(file[headers:], 0) + 1
-			headers += 4 + int(binary.LittleEndian.Uint32(file[headers:]))
-		}
-		if headers++; name == "parts.exr" {
 			headers++
 		}
 		for n := headers; n < len(file); n += 1 + n/40 {

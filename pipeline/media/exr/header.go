@@ -23,8 +23,31 @@ type Header struct {
 // ErrFormat is wrapped by errors about what is no OpenEXR header.
 var ErrFormat = errors.New("no OpenEXR header")
 
+// flags are those in a file's version.
+type flags uint32
+
 const (
-	multipart     = 0x1000
+	singleTile flags = 1 << 9  // one flat part, of tiles
+	nonImage   flags = 1 << 11 // deep data
+	multipart  flags = 1 << 12
+)
+
+// kind tells of a part with these attributes how its chunks lie. Files of one flat part say so in their flags alone, and may
+// have attributes of another picture that they were made of.
+func (f flags) kind(attributes []attribute) (tiled, deep bool) {
+	if f&(multipart|nonImage) == 0 {
+		return f&singleTile != 0, false
+	}
+	kind := ""
+	for _, a := range attributes {
+		if a.name == "type" {
+			kind = string(a.value)
+		}
+	}
+	return kind == "tiledimage" || kind == "deeptile", strings.HasPrefix(kind, "deep")
+}
+
+const (
 	mostAttribute = 1 << 24 // bytes; Cryptomatte's manifests are large
 	mostNames     = 1 << 12
 )
@@ -35,9 +58,11 @@ var own = strings.Fields("channels compression dataWindow displayWindow lineOrde
 // ReadHeader reads the header of a picture's first part. With an error, it returns what came before.
 func ReadHeader(from io.Reader) (h Header, err error) {
 	r := newReader(from)
-	if h.Parts, err = r.start(); err != nil {
+	f, err := r.start()
+	if err != nil {
 		return h, err
 	}
+	h.Parts = f&multipart != 0
 	attributes, err := r.attributes()
 	var windows [2][]byte
 	for _, a := range attributes {
@@ -68,13 +93,13 @@ type reader struct{ *bufio.Reader }
 
 func newReader(from io.Reader) reader { return reader{bufio.NewReader(from)} }
 
-// start reads what comes before the first header. several is set if there may be several.
-func (r reader) start() (several bool, err error) {
+// start reads what comes before the first header.
+func (r reader) start() (flags, error) {
 	var start [8]byte
 	if _, err := io.ReadFull(r, start[:]); err != nil || binary.LittleEndian.Uint32(start[:]) != magic {
-		return false, ErrFormat
+		return 0, ErrFormat
 	}
-	return binary.LittleEndian.Uint32(start[4:])&multipart != 0, nil
+	return flags(binary.LittleEndian.Uint32(start[4:])), nil
 }
 
 // attributes reads a header, and returns with an error what came before.

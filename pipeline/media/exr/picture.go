@@ -19,6 +19,9 @@ import (
 // with fewer samples than pixels, or any if the program was built without OpenEXR.
 var ErrUnsupported = errors.New("not supported")
 
+// ErrMisread is wrapped by errors about pictures that FFmpeg's decoder leaves black or makes noise of, often without a word.
+var ErrMisread = errors.New("FFmpeg's decoder misreads it")
+
 // Part is one of the pictures of a file.
 type Part struct {
 	Name    string          // empty if it has none, as in most files of one part
@@ -28,7 +31,8 @@ type Part struct {
 	Planes  []Plane // in the file's order
 	// Cryptomatte are the layers whose channels hold ids, as Cryptomatte's attributes name them.
 	Cryptomatte []string
-	afterB44A   bool    // compressed by DWA, or in a later way, which few decoders read
+	afterB44A   bool // compressed by DWA, or in a later way, which few decoders read
+	tiled       bool
 	aspect      float32 // of a pixel
 }
 
@@ -78,7 +82,7 @@ func (p *Plane) Set(i int, v float32) {
 // Parts reads the headers of a file's parts.
 func Parts(file []byte) (parts []Part, err error) {
 	r := newReader(bytes.NewReader(file))
-	several, err := r.start()
+	flags, err := r.start()
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +98,8 @@ func Parts(file []byte) (parts []Part, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if parts = append(parts, p); !several {
+		p.tiled, p.Deep = flags.kind(attributes)
+		if parts = append(parts, p); flags&multipart == 0 {
 			return parts, nil
 		}
 	}
@@ -106,8 +111,6 @@ func partOf(attributes []attribute) (p Part, err error) {
 		switch a.name {
 		case "name":
 			p.Name = string(a.value)
-		case "type":
-			p.Deep = bytes.HasPrefix(a.value, []byte("deep"))
 		case "channels":
 			p.Planes = planesOf(a.value)
 		case "dataWindow":
@@ -221,7 +224,7 @@ func Decode(file []byte, threads int) ([]Part, error) {
 			continue
 		}
 		if err := p.decode(file, i, threads); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("exr: %w", err)
 		}
 	}
 	return parts, nil
@@ -231,7 +234,7 @@ func Decode(file []byte, threads int) ([]Part, error) {
 func (p *Part) decode(file []byte, i, threads int) error {
 	raw := make([]byte, p.bytes())
 	if err := decode(file, i, raw, threads); err != nil {
-		return fmt.Errorf("exr: part %d: %w", i, err)
+		return fmt.Errorf("part %d: %w", i, err)
 	}
 	p.unpack(raw)
 	return nil
@@ -272,7 +275,8 @@ func (p *Part) colour() map[string]*Plane {
 
 // Decodable returns a file with the colour and alpha of a file's first part in a form that every decoder reads, if the file is
 // of a kind that few do: compressed in a way such as DWA, of several parts, or with halves and floats in its colour; and the file
-// itself otherwise. Further threads share in the work; 0 for none.
+// itself otherwise. Further threads share in the work; 0 for none. The error wraps ErrUnsupported if the colour has whole numbers, or
+// as Decode's does, and ErrMisread if the file itself is no substitute.
 func Decodable(file []byte, threads int) ([]byte, error) {
 	parts, err := Parts(file)
 	if err != nil {
@@ -288,11 +292,22 @@ func Decodable(file []byte, threads int) ([]byte, error) {
 	if len(parts) == 1 && !p.afterB44A && !sparse && len(types) < 2 {
 		return file, nil
 	}
-	if err := Supported(parts[:1]); err != nil {
-		return nil, fmt.Errorf("exr: %w", err)
+	for name, c := range colour {
+		if err == nil && c.Type == Uint {
+			err = fmt.Errorf("%w: channel %q has whole numbers", ErrUnsupported, name)
+		}
 	}
-	if err := p.decode(file, 0, threads); err != nil {
-		return nil, err
+	if err == nil {
+		err = Supported(parts[:1])
+	}
+	if err == nil {
+		err = p.decode(file, 0, threads)
+	}
+	if err != nil {
+		if why := misread(parts); why != nil {
+			err = fmt.Errorf("%w: %w", why, err)
+		}
+		return nil, fmt.Errorf("exr: %w", err)
 	}
 	kind := Half
 	if types[Float] {
@@ -300,13 +315,23 @@ func Decodable(file []byte, threads int) ([]byte, error) {
 	}
 	var channels []Channel
 	for name, c := range colour {
-		if c.Type != Uint {
-			channels = append(channels, Channel{name, kind, func(x, y int) float32 { return c.Value(y*p.Window.Dx() + x) }})
-		}
+		channels = append(channels, Channel{name, kind, func(x, y int) float32 { return c.Value(y*p.Window.Dx() + x) }})
 	}
 	var out bytes.Buffer
 	err = writeFrame(&out, frameOf{p.Window, p.Display, cmp.Or(p.aspect, 1), true}, channels)
 	return out.Bytes(), err
+}
+
+// misread says what FFmpeg's decoder misreads of the first part; nil if it reads that, or refuses it.
+func misread(parts []Part) error {
+	p := &parts[0]
+	switch {
+	case len(parts) > 1 && p.tiled:
+		return fmt.Errorf("%w: tiles in the first of several parts", ErrMisread)
+	case p.afterB44A && slices.ContainsFunc(p.Planes, func(c Plane) bool { return c.Type != Half || len(c.Name) != 1 || !strings.Contains("RGBA", c.Name) }):
+		return fmt.Errorf("%w: DWA, or a later compression, of more than R, G, B and A in halves", ErrMisread)
+	}
+	return nil
 }
 
 // Encode returns a file of parts that are not deep. Everything but their data windows and samples is that of
@@ -390,11 +415,11 @@ func SetRate(file []byte, rate *big.Rat) {
 	}
 	from := bytes.NewReader(file)
 	r := newReader(from)
-	several, err := r.start()
+	flags, err := r.start()
 	for more := true; more && err == nil; {
 		var list []attribute
 		list, err = r.attributes()
-		more = several && len(list) > 0
+		more = flags&multipart != 0 && len(list) > 0
 	}
 	headers := file[:len(file)-from.Len()-r.Buffered()]
 	mark := []byte("framesPerSecond\x00rational\x00\x08\x00\x00\x00")

@@ -42,7 +42,7 @@ func (d *Detector) decide(n int) {
 	total, most := d.stir(seen, n, image.Rect(0, 0, d.marks.Width, d.marks.Height))
 	all := quiet * size
 	for _, c := range s.areas {
-		if c.kind != Jitter && (c.kind != Block || !c.hopeless) { // content that moves too far makes hopeless blocks
+		if c.kind != Jitter {
 			all += float64(c.weight)
 		}
 	}

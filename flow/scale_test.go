@@ -3,6 +3,7 @@ package flow
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -84,6 +85,24 @@ func TestDouble(t *testing.T) {
 	for x, v := range Double(ramp, 12, 6).Row(2)[2:10] {
 		if want := int32(8*(x+2) - 4); v.X != want {
 			t.Errorf("a ramp has %d at %d, want %d", v.X, x+2, want)
+		}
+	}
+}
+
+// Exact: doubled as often as it was halved, to the size that it had, whose halves it has again.
+func TestEnlarge(t *testing.T) {
+	small := NewField(3, 2)
+	copy(small.Pix, []Vec{{8, -3}, {40, 5}, Unknown, {12, 0}, {6, 7}, {5, 1}})
+	for _, c := range []struct{ width, height, times int }{{3, 2, 0}, {5, 4, 1}, {23, 9, 3}} {
+		large, times := Enlarge(small, c.width, c.height)
+		if times != c.times || large.Width != c.width || large.Height != c.height {
+			t.Fatalf("%+v: %dx%d after %d times", c, large.Width, large.Height, times)
+		}
+		for range times {
+			large = Halve(large)
+		}
+		if !slices.Equal(large.Pix, small.Pix) {
+			t.Errorf("%+v: halved again, it is %v", c, large.Pix)
 		}
 	}
 }

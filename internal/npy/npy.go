@@ -24,6 +24,15 @@ type Header struct {
 	Shape   []int
 }
 
+// String describes the elements to whoever has made the array.
+func (h Header) String() string {
+	order := "C"
+	if h.Fortran {
+		order = "Fortran"
+	}
+	return fmt.Sprintf("type %.20q in %s order, shape %v", h.Type, order, h.Shape)
+}
+
 // ReadHeader reads a header of version 1 to 3. r is then at the first element.
 func ReadHeader(r io.Reader) (Header, error) {
 	text, err := readText(r)

@@ -86,16 +86,8 @@ func (s *inputScan) collect() (*damage, error) {
 		case !f.Repaired():
 			continue
 		case f.Insert > 0:
-			if last == int64(len(s.stamps))-1 {
-				return nil, fault.New(fault.Usage, "frames cannot be inserted after frame %d, which is the last", last)
-			}
 			d.inserts[(last+1)*d.parts-1] = *f
 			continue
-		}
-		for _, r := range f.Regions {
-			if err := r.check(s.video.Width, s.video.Height); err != nil {
-				return nil, err
-			}
 		}
 		for n := first * d.parts; n < (last+1)*d.parts; n++ {
 			if f.First.Field != BothFields && f.First.Field != s.fields.field(n) {

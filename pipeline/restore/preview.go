@@ -60,7 +60,7 @@ func (p *Preview) Frames() int64 { return int64(len(p.scan.stamps)) }
 // Interlaced reports whether the input is restored as fields, which Source and Frame return woven.
 func (p *Preview) Interlaced() bool { return p.scan.fields != nil }
 
-// Resolve returns a finding with numbers for its places, and its time.
+// Resolve returns a finding with numbers for its places, and its time. It refuses what Run would refuse of it.
 func (p *Preview) Resolve(f Finding) (Finding, error) {
 	_, _, err := p.scan.span(&f)
 	return f, err

@@ -57,6 +57,16 @@ func TestPreview(t *testing.T) {
 	if _, err := p.Source(context.Background(), 20); err == nil {
 		t.Error("there is a frame 20")
 	}
+	for _, line := range []string{"20 black", "3.t black", "19 gap 1 0 insert=1", "3 black 1 0 region=97,0,8,8", "3 black 1 0 region=0,61,8,8"} {
+		wrong, err := ParseList(strings.NewReader(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, resolved := p.Resolve(wrong[0])
+		if _, err := p.Frame(context.Background(), wrong, 3, 0); err == nil || resolved == nil || err.Error() != resolved.Error() {
+			t.Errorf("%s: Resolve says %v, Frame %v", line, resolved, err)
+		}
+	}
 }
 
 // A list chooses how frames are made, and says so when it is written.

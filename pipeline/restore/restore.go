@@ -201,7 +201,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 }
 
 // span returns the numbers of the first and the last frame of f, and stores them and their time in
-// f.
+// f. It refuses a finding that does not fit the input.
 func (s *inputScan) span(f *Finding) (first, last int64, err error) {
 	if first, err = s.number(f.First); err != nil {
 		return first, last, err
@@ -217,6 +217,14 @@ func (s *inputScan) span(f *Finding) (first, last int64, err error) {
 	}
 	if first > last { // timecodes may run past midnight, so parseSpan does not compare them
 		return first, last, fault.New(fault.Usage, "%v-%v: the end comes before the beginning", f.First, f.Last)
+	}
+	if f.Insert > 0 && last == int64(len(s.stamps))-1 {
+		return first, last, fault.New(fault.Usage, "frames cannot be inserted after frame %d, which is the last", last)
+	}
+	for _, r := range f.Regions {
+		if err := r.check(s.video.Width, s.video.Height); err != nil {
+			return first, last, err
+		}
 	}
 	field := f.First.Field
 	f.First, f.Last, f.Time = Place{Number: first, Field: field}, Place{Number: last, Field: field}, s.seconds(first)

@@ -130,4 +130,5 @@ func TestPageHasEveryKey(t *testing.T) {
 			t.Errorf("key %q does nothing", key)
 		}
 	}
+	undoIsTheFields(t, ctx)
 }

@@ -31,19 +31,17 @@ type repairs struct {
 }
 
 func openRepairs(ctx context.Context, of *Restoration) (*repairs, error) {
-	r := &repairs{of: of, store: repairStore{name: of.List}}
+	if _, _, err := readRepairs(of.List); err != nil { // before the input is read, which may take long
+		return nil, err
+	}
+	input, err := restore.OpenPreview(ctx, of.Options)
+	if err != nil {
+		return nil, err
+	}
+	r := &repairs{of: of, preview: input, store: repairStore{name: of.List, input: input}}
 	if err := r.store.load(); err != nil {
+		r.close()
 		return nil, err
-	}
-	var err error
-	if r.preview, err = restore.OpenPreview(ctx, of.Options); err != nil {
-		return nil, err
-	}
-	for _, i := range r.store.items { // before anybody looks
-		if _, err := r.preview.Resolve(i.Finding); err != nil {
-			r.close()
-			return nil, fault.New(fault.KindOf(err), "list %q: %w", of.List, err)
-		}
 	}
 	return r, nil
 }

@@ -53,14 +53,8 @@ func damaged(t *testing.T) (*Restoration, *Server) {
 
 // A list keeps what is decided, and restore reads it as if it were written by hand.
 func TestRepairList(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "damage.txt")
-	if err := os.WriteFile(name, []byte(damageList), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	s := repairStore{name: name}
-	if err := s.load(); err != nil {
-		t.Fatal(err)
-	}
+	r, server := damaged(t)
+	name, s := r.List, server.repairs.store
 	for _, e := range []repairEdit{
 		{"reject", 0, ""}, {"accept", 1, ""}, {"kind", 1, "black"}, {"method", 2, "nearest"}, {"accept", 3, ""}, {"reject", 2, ""}, {"undo", 0, ""},
 		{"regions", 0, "1,2,30,20  8,8,16,16"}, {"regions", 2, "4,4,40,30 1,2,3,4"}, {"regions", 2, ""}, {"undo", 0, ""}, {"undo", 0, ""},
@@ -81,14 +75,14 @@ func TestRepairList(t *testing.T) {
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("restore reads\n%v, want\n%v (%v)", got, want, err)
 	}
-	again := repairStore{name: name}
+	again := repairStore{name: name, input: s.input}
 	if err := again.load(); err != nil || len(again.items) != 4 || !again.items[0].rejected || again.items[2].rejected {
 		t.Errorf("%v: the list comes back as %+v", err, again.items)
 	}
 	if regions := again.items[0].Regions; len(regions) != 2 || regions[0].Width != 30 || regions[1].X != 8 {
 		t.Errorf("the parts are %v", again.items[0].Regions)
 	}
-	for _, e := range []repairEdit{{"regions", 0, "1,2,3"}, {"regions", 0, "1,2,3,4#"}, {"regions", 0, "1,2,3,4\n5,6"}, {"regions", 3, "1,2,3,4"}, {"kind", 0, "purple"}, {"method", 0, "motion"}, {"accept", 4, ""}, {"accept", -1, ""}, {"dance", 0, ""}} {
+	for _, e := range []repairEdit{{"regions", 0, "1,2,3"}, {"regions", 0, "1,2,3,4#"}, {"regions", 0, "1,2,3,4\n5,6"}, {"regions", 3, "1,2,3,4"}, {"regions", 0, "500,500,10,10"}, {"regions", 0, "1,2,3,4 0,64,10,10"}, {"kind", 0, "purple"}, {"method", 0, "motion"}, {"accept", 4, ""}, {"accept", -1, ""}, {"dance", 0, ""}} {
 		if err := s.do(&e); err == nil {
 			t.Errorf("%+v is taken", e)
 		}
@@ -96,14 +90,23 @@ func TestRepairList(t *testing.T) {
 	if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, text) {
 		t.Errorf("a wrong edit changes the file: %v", err)
 	}
-	if err := os.WriteFile(name, []byte("5 black\n"), 0o666); err != nil {
-		t.Fatal(err)
+	const other = "5 black\n19 jump 0.900 0.8  # insert=2\n"
+	for _, c := range []struct {
+		list  string
+		items int
+	}{{"5 black 1 0.2 region=96,0,10,10\n", 4}, {"20 black\n", 4}, {other, 2}} {
+		if err := os.WriteFile(name, []byte(c.list), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.do(&repairEdit{Do: "accept", Index: 0}); !errors.Is(err, edits.ErrElsewhere) {
+			t.Errorf("a changed file: %v", err)
+		}
+		if err := s.do(&repairEdit{Do: "reload"}); len(s.items) != c.items || (err == nil) != (c.list == other) {
+			t.Errorf("a changed file, %q, is read as %+v: %v", c.list, s.items, err)
+		}
 	}
-	if err := s.do(&repairEdit{Do: "accept", Index: 0}); !errors.Is(err, edits.ErrElsewhere) {
-		t.Errorf("a changed file: %v", err)
-	}
-	if err := s.do(&repairEdit{Do: "reload"}); err != nil || len(s.items) != 1 {
-		t.Errorf("a changed file is read as %+v: %v", s.items, err)
+	if err := s.do(&repairEdit{Do: "accept", Index: 1}); err == nil || s.items[1].restores() {
+		t.Error("frames are inserted after the last one")
 	}
 	s.name = filepath.Join(t.TempDir(), "none.txt")
 	if err := s.load(); err == nil || !strings.Contains(err.Error(), "--write-list") {
@@ -223,9 +226,7 @@ func TestPageOfARestoration(t *testing.T) {
 	says("frame 3, black, rejected")
 	do(t, ctx, chromedp.KeyEvent("n"), chromedp.KeyEvent("a"))
 	says("frame 7, garbled, accepted")
-	do(t, ctx, chromedp.KeyEvent("n"), chromedp.KeyEvent("."))
-	says("frame 11, repeated, accepted, 40x30 at 4,4")
-	draw := func(x0, y0, x1, y1 float64, mods ...input.Modifier) {
+	draw := func(x0, y0, x1, y1 float64, during chromedp.Action, mods ...input.Modifier) {
 		t.Helper()
 		const at = `(() => { document.getElementById("source").scrollIntoView({block: "center"}); const r = document.getElementById("source").getBoundingClientRect(); return [r.left, r.top, r.width / 96, r.height / 64]; })()`
 		r := js[[]float64](t, ctx, at)
@@ -236,16 +237,33 @@ func TestPageOfARestoration(t *testing.T) {
 		mouse := func(kind input.MouseType, x, y float64) chromedp.Action {
 			return input.DispatchMouseEvent(kind, r[0]+x*r[2], r[1]+y*r[3]).WithButton(input.Left).WithButtons(1).WithClickCount(1).WithModifiers(bits)
 		}
-		do(t, ctx, mouse(input.MousePressed, x0, y0), mouse(input.MouseMoved, x1, y1), mouse(input.MouseReleased, x1, y1))
+		do(t, ctx, mouse(input.MousePressed, x0, y0), mouse(input.MouseMoved, x1, y1), during, mouse(input.MouseReleased, x1, y1))
 	}
 	loaded()
-	draw(50, 40, 10, 8)
+	until(t, ctx, `document.getElementById("saved").textContent == "Saved"`)
+	draw(50, 40, 10, 8, chromedp.Tasks{chromedp.Evaluate(`document.getElementById("saved").textContent = "as it was"`, nil), chromedp.KeyEvent("n")})
+	if saved := js[string](t, ctx, `document.getElementById("saved").textContent`); saved != "as it was" {
+		t.Errorf("a part that was begun in the finding before is drawn in the next: %s", saved)
+	}
+	do(t, ctx, chromedp.KeyEvent("."))
+	says("frame 11, repeated, accepted, 40x30 at 4,4")
+	loaded()
+	draw(50, 40, 10, 8, chromedp.Tasks{})
 	says("frame 11, repeated, accepted, 40x32 at 10,8")
-	draw(60, 20, 70, 30, input.ModifierShift)
+	loaded()
+	draw(60, 20, 70, 30, chromedp.Tasks{}, input.ModifierShift)
 	says("40x32 at 10,8, 10x10 at 60,20")
 	shoot(t, ctx, "repair parts")
-	do(t, ctx, chromedp.Evaluate(`(() => { const p = document.getElementById("parts"); p.value = "4,4,40,30"; p.dispatchEvent(new Event("change")); })()`, nil))
+	write := func(parts string) {
+		t.Helper()
+		do(t, ctx, chromedp.Evaluate(fmt.Sprintf(`(() => { const p = document.getElementById("parts"); p.value = %q; p.dispatchEvent(new Event("change")); })()`, parts), nil))
+	}
+	write("500,500,10,10")
+	until(t, ctx, `document.getElementById("notice-text").textContent.includes("outside the picture of 96x64") && document.getElementById("saved").textContent == "Not saved"`)
+	says("40x32 at 10,8, 10x10 at 60,20")
+	write("4,4,40,30")
 	says("frame 11, repeated, accepted, 40x30 at 4,4")
+	undoIsTheFields(t, ctx)
 	do(t, ctx, chromedp.KeyEvent("4"))
 	until(t, ctx, `document.getElementById("method").value == "source" && document.getElementById("saved").textContent == "Saved"`)
 	do(t, ctx, chromedp.SetValue("#kind", "flash"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil))
@@ -267,6 +285,33 @@ func TestPageOfARestoration(t *testing.T) {
 	}
 	if command := js[string](t, ctx, `document.getElementById("command").textContent`); !strings.Contains(command, "retime restore") || !strings.Contains(command, "--list "+r.List) {
 		t.Errorf("the command is %q", command)
+	}
+	until(t, ctx, `document.getElementById("saved").textContent == "Saved"`)
+	do(t, ctx, chromedp.Evaluate(`document.getElementById("before").src = "picture?what=other&frame=1"`, nil))
+	until(t, ctx, `document.getElementById("notice-text").textContent.includes("there is no picture")`)
+	if saved := js[string](t, ctx, `document.getElementById("saved").textContent`); saved != "Saved" {
+		t.Errorf("a picture that cannot be made counts as %q", saved)
+	}
+	do(t, ctx, chromedp.KeyEvent("p"))
+	says("frame 10, flash, accepted, 40x30 at 4,4")
+	loaded()
+	if err := os.WriteFile(r.List, []byte(restore.ListHeader), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	do(t, ctx, chromedp.KeyEvent("a"), chromedp.WaitVisible("#notice-reload"), chromedp.Click("#notice-reload"))
+	says("no finding")
+	if left := js[bool](t, ctx, `document.getElementById("parts").value != "" || document.getElementById("boxes").childElementCount > 0 || document.querySelector(".pictures img[src]") != null`); left {
+		t.Error("a list that was emptied leaves parts or pictures on the page")
+	}
+}
+
+// undoIsTheFields checks that Ctrl+Z and Ctrl+Shift+Z in what one writes in are the browser's.
+func undoIsTheFields(t *testing.T, ctx context.Context) {
+	t.Helper()
+	const taken = `[...document.querySelectorAll("input:not([type=range], [type=radio], [type=checkbox]), textarea")].filter((e) => ["z", "Z"].some((key) =>
+		!e.dispatchEvent(new KeyboardEvent("keydown", { key, ctrlKey: true, shiftKey: key == "Z", bubbles: true, cancelable: true })))).map((e) => e.id).join(" ")`
+	if fields := js[string](t, ctx, taken); fields != "" {
+		t.Errorf("the page undoes edits in place of text in %s", fields)
 	}
 }
 

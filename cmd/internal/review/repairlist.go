@@ -78,26 +78,40 @@ func formatRepairs(items []repairItem) []byte {
 	return b.Bytes()
 }
 
+// readRepairs reads a list from its file.
+func readRepairs(name string) (text []byte, items []repairItem, err error) {
+	text, err = plainfile.Read(name, maxRepairList)
+	if err != nil {
+		if _, stat := os.Stat(name); os.IsNotExist(stat) {
+			err = fault.New(fault.NoInput, "list %q: there is none; retime restore INPUT --detect --dry-run --write-list %s finds the damage", name, name)
+		}
+		return nil, nil, err
+	}
+	if items, err = parseRepairs(text); err != nil {
+		return nil, nil, fault.New(fault.KindOf(err), "list %q: %w", name, err)
+	}
+	return text, items, nil
+}
+
 // repairStore keeps a list in its file. The caller sees to it that one goroutine at a time uses it.
 type repairStore struct {
 	name    string
-	written []byte // what the file holds
+	input   *restore.Preview // what all items fit
+	written []byte           // what the file holds
 	items   []repairItem
 	undo    [][]repairItem
 	version int64
 }
 
 func (s *repairStore) load() error {
-	text, err := plainfile.Read(s.name, maxRepairList)
+	text, items, err := readRepairs(s.name)
 	if err != nil {
-		if _, stat := os.Stat(s.name); os.IsNotExist(stat) {
-			err = fault.New(fault.NoInput, "list %q: there is none; retime restore INPUT --detect --dry-run --write-list %s finds the damage", s.name, s.name)
-		}
 		return err
 	}
-	items, err := parseRepairs(text)
-	if err != nil {
-		return fault.New(fault.KindOf(err), "list %q: %w", s.name, err)
+	for _, i := range items {
+		if _, err := s.input.Resolve(i.Finding); err != nil {
+			return fault.New(fault.KindOf(err), "list %q: %w", s.name, err)
+		}
 	}
 	s.written, s.items, s.undo = text, items, nil
 	s.version++
@@ -163,6 +177,9 @@ func (s *repairStore) do(e *repairEdit) error {
 	}
 	if _, err := restore.ParseList(strings.NewReader(i.String())); err != nil {
 		return fault.New(fault.Usage, "%w", err)
+	}
+	if _, err := s.input.Resolve(i.Finding); err != nil {
+		return err
 	}
 	err := s.save(items)
 	if err == nil {

@@ -27,6 +27,15 @@ func numpy(shape []int, values []float32) []byte {
 	return b
 }
 
+// What is wrong with an array is said in words.
+func TestReadNPYSaysWhatItHas(t *testing.T) {
+	text := bytes.Replace(numpy([]int{2, 3}, nil), []byte("<f4"), []byte("<f8"), 1)
+	const want = `have type "<f8" in C order, shape [2 3]: want type "<f4" (32-bit floats) in C order`
+	if _, err := readNPY(bytes.NewReader(text), 6); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // network writes the weights of a network with few channels, and returns them.
 func network(t *testing.T, r *rand.Rand) (file string, arrays map[string]array) {
 	file = filepath.Join(t.TempDir(), "weights.npz")

@@ -66,7 +66,7 @@ func readNPY(r io.Reader, most int) (a array, err error) {
 		return a, err
 	}
 	if h.Type != "<f4" || h.Fortran {
-		return a, fmt.Errorf("want 32-bit floats in C's order, have %+v", h)
+		return a, fmt.Errorf("have %v: want type \"<f4\" (32-bit floats) in C order", h)
 	}
 	count := 1
 	for _, d := range h.Shape {

@@ -56,7 +56,7 @@ function boxes(regions) {
 }
 
 // drawing has a region drawn over the frame as it is; a touch scrolls.
-let from = null; // the corner where it began, in pixels of the frame
+let from = null; // the corner where it began, in pixels of the frame, and the finding
 function place(e) {
   const at = $("source").getBoundingClientRect(), inside = (v, most) => Math.round(Math.min(Math.max(v, 0), 1) * most);
   return [inside((e.clientX - at.left) / at.width, $("source").naturalWidth), inside((e.clientY - at.top) / at.height, $("source").naturalHeight)];
@@ -65,34 +65,39 @@ function between([a, b], [c, d]) { return { X: Math.min(a, c), Y: Math.min(b, d)
 $("drawn").addEventListener("pointerdown", (e) => {
   if (!item() || e.button > 0 || e.pointerType === "touch" || !$("source").naturalWidth) return;
   $("drawn").setPointerCapture(e.pointerId);
-  from = place(e);
+  from = { corner: place(e), index: at };
 });
-const others = (e) => (e.shiftKey ? item().regions ?? [] : []);
-$("drawn").addEventListener("pointermove", (e) => { if (from) boxes([...others(e), between(from, place(e))]); });
+const others = (e) => (e.shiftKey ? item()?.regions ?? [] : []);
+$("drawn").addEventListener("pointermove", (e) => { if (from?.index === at) boxes([...others(e), between(from.corner, place(e))]); });
 $("drawn").addEventListener("pointerup", (e) => {
-  if (!from) return;
-  const region = between(from, place(e));
+  const began = from;
   from = null;
+  if (began?.index !== at) return; // a key has shown another finding
+  const region = between(began.corner, place(e));
   if (Math.min(region.Width, region.Height) < 2) show(); else edit("regions", text([...others(e), region]));
 });
 $("drawn").addEventListener("pointercancel", () => { from = null; show(); });
 $("source").addEventListener("load", () => boxes(item()?.regions ?? []));
 
 function show() {
-  const i = item();
+  const i = item(), regions = i?.regions ?? [];
   for (const id of ["accept", "reject", "kind", "method", "parts", "back", "step"]) $(id).disabled = !i;
   [...$("findings").children].forEach((li, k) => { if (k === at) li.firstChild.setAttribute("aria-current", "true"); else li.firstChild.removeAttribute("aria-current"); });
-  if (!i) { $("about").textContent = "no finding"; return; }
+  $("accept").setAttribute("aria-pressed", Boolean(i?.restored));
+  $("reject").setAttribute("aria-pressed", Boolean(i?.rejected));
+  $("parts").value = text(regions);
+  boxes(regions);
+  if (!i) {
+    $("about").textContent = "no finding";
+    for (const image of document.querySelectorAll(".pictures img")) image.removeAttribute("src");
+    return;
+  }
   part = Math.min(part, count(i) - 1);
   const added = adds(i), n = added ? i.last : i.first + part;
-  $("about").textContent = `${added ? `${part + 1} of ${added} frames after frame ${i.last}` : `frame ${n}${i.field ? `, ${i.field} field` : ""}`}, ${i.kind}, ${said(i)}${parts(i.regions ?? [])}`;
-  $("accept").setAttribute("aria-pressed", i.restored);
-  $("reject").setAttribute("aria-pressed", i.rejected);
+  $("about").textContent = `${added ? `${part + 1} of ${added} frames after frame ${i.last}` : `frame ${n}${i.field ? `, ${i.field} field` : ""}`}, ${i.kind}, ${said(i)}${parts(regions)}`;
   $("kind").value = i.kind;
   $("method").value = i.method;
-  $("parts").value = text(i.regions ?? []);
   $("parts").disabled = Boolean(added);
-  boxes(i.regions ?? []);
   $("back").disabled = part === 0;
   $("step").disabled = part === count(i) - 1;
   const picture = (id, query) => change($(id), { src: `picture?${query}&version=${state.version}` });
@@ -113,7 +118,6 @@ function go(k) {
 function step(by) { if (item() && part + by >= 0 && part + by < count(item())) { part += by; show(); } }
 
 function complain(error) {
-  $("saved").textContent = "Not saved";
   $("notice-text").textContent = error instanceof TypeError ? "retime review does not answer; start it again." : error.message;
   $("notice-reload").hidden = !(error instanceof Refused && error.status === 409);
   $("notice").hidden = false;
@@ -125,7 +129,7 @@ async function edit(what, value = "") {
     adopt(await post("repairs", { do: what, index: at, value }));
     $("saved").textContent = "Saved";
     $("notice").hidden = true;
-  } catch (error) { complain(error); show(); }
+  } catch (error) { $("saved").textContent = "Not saved"; complain(error); show(); }
 }
 // broken says why a picture did not come.
 for (const image of document.querySelectorAll(".pictures img")) image.addEventListener("error", async () => {
@@ -152,6 +156,6 @@ try {
   adopt(await get("repairs"));
   $("saved").textContent = "";
   document.body.dataset.ready = "true";
-} catch (error) { complain(error); }
+} catch (error) { $("saved").textContent = ""; complain(error); }
 const events = new EventSource("events");
 events.addEventListener("bye", () => { events.close(); $("saved").textContent = "retime review has ended."; });

@@ -7,7 +7,7 @@ package gpu
 #include <cuda.h>
 
 // new_texture makes a texture object, which gorgonia.org/cu does not bind.
-static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src, size_t stride, size_t width, size_t height, size_t depth) {
+static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src, size_t width, size_t height, size_t depth) {
 	CUDA_ARRAY3D_DESCRIPTOR format = {0};
 	format.Width = width;
 	format.Height = height;
@@ -20,7 +20,7 @@ static CUresult new_texture(CUarray *array, CUtexObject *object, const void *src
 	CUDA_MEMCPY3D copy = {0};
 	copy.srcMemoryType = CU_MEMORYTYPE_HOST;
 	copy.srcHost = src;
-	copy.srcPitch = stride;
+	copy.srcPitch = 4 * width;
 	copy.srcHeight = height;
 	copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
 	copy.dstArray = *array;
@@ -132,9 +132,9 @@ type nvidiaTexture struct {
 	object C.CUtexObject
 }
 
-func (n *nvidia) NewTexture(l TextureLayout, texels unsafe.Pointer, stride int) (any, uint64, error) {
+func (n *nvidia) NewTexture(l TextureLayout, texels unsafe.Pointer) (any, uint64, error) {
 	t := new(nvidiaTexture)
-	err := result("cuTexObjectCreate", C.new_texture(&t.array, &t.object, texels, C.size_t(stride),
+	err := result("cuTexObjectCreate", C.new_texture(&t.array, &t.object, texels,
 		C.size_t(l.Width), C.size_t(l.Height), C.size_t(l.Depth)))
 	return t, uint64(t.object), err
 }

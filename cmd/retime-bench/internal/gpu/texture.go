@@ -17,9 +17,9 @@ type TextureLayout struct {
 // Driver is a cuda.Driver with textures.
 type Driver interface {
 	cuda.Driver
-	// NewTexture copies l.Height rows of texels of each layer, stride bytes apart in host memory,
-	// to a texture. It returns the texture and the object that kernels take.
-	NewTexture(l TextureLayout, texels unsafe.Pointer, stride int) (texture any, object uint64, err error)
+	// NewTexture copies l.Height rows of texels of each layer, without gaps in host memory, to a texture. It returns
+	// the texture and the object that kernels take.
+	NewTexture(l TextureLayout, texels unsafe.Pointer) (texture any, object uint64, err error)
 	DestroyTexture(texture any) error
 }
 
@@ -53,7 +53,7 @@ type texture struct {
 func newTexture(d Driver, l TextureLayout, texels []float32) (*texture, error) {
 	t := &texture{driver: d}
 	var err error
-	t.handle, t.object, err = d.NewTexture(l, unsafe.Pointer(unsafe.SliceData(texels)), 4*l.Width)
+	t.handle, t.object, err = d.NewTexture(l, unsafe.Pointer(unsafe.SliceData(texels)))
 	if err != nil {
 		return nil, fmt.Errorf("texture of %dx%d: %w", l.Width, l.Height, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -134,6 +135,19 @@ func TestReadNPYRejects(t *testing.T) {
 		if _, err := readNPY(name); err == nil {
 			t.Errorf("%q: no error", text)
 		}
+	}
+}
+
+// What is wrong with an array is said in words.
+func TestReadNPYSaysWhatItHas(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "in.npy")
+	header := "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }  "
+	if err := os.WriteFile(name, []byte("\x93NUMPY\x01\x00"+string(byte(len(header)))+"\x00"+header), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = `have type "<f8" in Fortran order, shape [2 3]: want a three-dimensional array in C order`
+	if _, err := readNPY(name); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

@@ -33,7 +33,7 @@ func readNPY(name string) (volume, error) {
 		return v, fmt.Errorf("read %q: %w", name, err)
 	}
 	if len(h.Shape) != 3 || h.Fortran {
-		return v, fmt.Errorf("read %q: %+v: want a three-dimensional array in C order", name, h)
+		return v, fmt.Errorf("read %q: have %v: want a three-dimensional array in C order", name, h)
 	}
 	n := 1
 	for i, size := range h.Shape {

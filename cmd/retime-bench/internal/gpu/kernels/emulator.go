@@ -34,15 +34,12 @@ type Emulator struct{ *kernels.Emulator }
 func NewEmulator() *Emulator { return &Emulator{kernels.NewEmulator()} }
 
 // NewTexture copies the texels to a texture.
-func (e *Emulator) NewTexture(l gpu.TextureLayout, texels unsafe.Pointer, stride int) (any, uint64, error) {
+func (e *Emulator) NewTexture(l gpu.TextureLayout, texels unsafe.Pointer) (any, uint64, error) {
 	t := (*C.retime_texture)(C.calloc(1, C.sizeof_retime_texture))
-	rows := l.Height * max(l.Depth, 1)
-	t.texels = (*C.float)(C.malloc(C.size_t(4 * l.Width * rows)))
+	n := l.Width * l.Height * max(l.Depth, 1)
+	t.texels = (*C.float)(C.malloc(C.size_t(4 * n)))
 	t.width, t.height, t.depth = C.int(l.Width), C.int(l.Height), C.int(max(l.Depth, 1))
-	copies := unsafe.Slice((*float32)(unsafe.Pointer(t.texels)), l.Width*rows)
-	for y := range rows {
-		copy(copies[y*l.Width:], unsafe.Slice((*float32)(unsafe.Add(texels, y*stride)), l.Width))
-	}
+	copy(unsafe.Slice((*float32)(unsafe.Pointer(t.texels)), n), unsafe.Slice((*float32)(texels), n))
 	return t, uint64(uintptr(unsafe.Pointer(t))), nil
 }
 

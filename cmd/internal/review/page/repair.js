@@ -55,7 +55,7 @@ function boxes(regions) {
   }));
 }
 
-// drawing has a region drawn over the frame as it is; a touch scrolls.
+// A region is drawn over the frame as it is; a touch scrolls.
 let from = null; // the corner where it began, in pixels of the frame, and the finding
 function place(e) {
   const at = $("source").getBoundingClientRect(), inside = (v, most) => Math.round(Math.min(Math.max(v, 0), 1) * most);

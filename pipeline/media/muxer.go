@@ -29,10 +29,7 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 	case name == "-":
 		format = "nut"
 	default: // by the name, since url may differ from it
-		switch format = av.GuessMuxer(name); format {
-		case "svcd": // which FFmpeg guesses for .vob, the name of a DVD's files
-			format = "vob"
-		case "":
+		if format = muxerOf(name); format == "" {
 			return nil, fault.New(fault.Usage, "output %q: no container goes by that name; give one with Output.Format", name)
 		}
 	}
@@ -55,6 +52,17 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 	return output, nil
 }
 
+// muxerOf returns the muxer for an output's name, empty if there is none.
+func muxerOf(name string) string {
+	if s, ok := parseSequence(name); ok {
+		name, _ = s.Printf() // the spelling that FFmpeg knows
+	}
+	if format := av.GuessMuxer(name); format != "svcd" {
+		return format
+	}
+	return "vob" // FFmpeg guesses a Super Video CD for the name of a DVD's files
+}
+
 // severalFiles is the error for a format whose files cannot appear all at once.
 func severalFiles(name, format string) error {
 	one := strings.TrimSuffix(name, filepath.Ext(name)) + ".mp4"
@@ -69,7 +77,7 @@ func severalFiles(name, format string) error {
 // called name in a format, which may be empty; nil if there is no limit.
 func MaxRate(name, format string) *big.Rat {
 	if format == "" {
-		format = av.GuessMuxer(name)
+		format = muxerOf(name)
 	}
 	return container.MaxRate(format)
 }

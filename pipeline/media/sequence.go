@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"retime/pipeline/fault"
-	"retime/pipeline/media/av"
 	"retime/pipeline/media/sequence"
 )
 
@@ -27,7 +26,7 @@ func outputSequence(name, format string) (s sequence.Pattern, ok bool) {
 		return s, false
 	}
 	if format == "" {
-		format = av.GuessMuxer(name)
+		format = muxerOf(name)
 	}
 	return s, slices.Contains(numberedFormats, format)
 }

@@ -55,6 +55,25 @@ func TestSequenceSpellings(t *testing.T) {
 			}
 		}
 	}
+	// So do formats for which FFmpeg has a container of its own, or that few know.
+	for _, kind := range []string{"webp", "sgi", "j2k"} {
+		dir := t.TempDir()
+		for _, from := range []string{filepath.Join(in, "p.####.png"), filepath.Join(dir, "a.####."+kind)} {
+			o := pipeline.Options{
+				Input:     pipeline.Input{File: from, Rate: big.NewRat(24, 1)},
+				Output:    pipeline.Output{File: filepath.Join(dir, "a.####."+kind)},
+				Synthesis: pipeline.Synthesis{Mode: warp.Nearest},
+			}
+			if from == o.Output.File {
+				o.Output.File = filepath.Join(dir, "b.@@@@."+kind)
+			}
+			o.Timing.Rate = pipeline.Rate{Value: big.NewRat(1, 1), Multiple: true}
+			mustRun(t, o)
+		}
+		if entries, _ := os.ReadDir(dir); len(entries) != 6 || entries[5].Name() != "b.1003."+kind {
+			t.Errorf("%s: %v", kind, entries)
+		}
+	}
 	// Numbers below 0 are numbers: pictures go in from -1 on, and out from -3 on.
 	below, out := t.TempDir(), t.TempDir()
 	for i, name := range []string{"p.-001.png", "p.0000.png", "p.0001.png"} {

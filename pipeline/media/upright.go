@@ -16,7 +16,7 @@ import (
 // own, can say how players turn its pictures.
 func HoldsRotation(name, format string) bool {
 	if format == "" && name != "-" {
-		format = av.GuessMuxer(name)
+		format = muxerOf(name)
 	}
 	return slices.Contains(container.ISO, format)
 }

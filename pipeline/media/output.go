@@ -384,16 +384,19 @@ func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOpti
 	} else {
 		stream := source.Source().Stream()
 		v := source.Video()
-		base, zero := stream.TimeBase(), v.Start
+		base, zero, frameRate := stream.TimeBase(), v.Start, stream.AvgFrameRate()
 		if rate := v.GridRate(); rate != nil && container.CountsFrames(output) {
 			base = astiav.NewRational(int(rate.Denom().Int64()), int(rate.Num().Int64()))
+			if frameRate.Num() == 0 { // MXF's muxer divides by it
+				frameRate = astiav.NewRational(base.Den(), base.Num())
+			}
 			// The first frame stands on the grid, so that jitter does not round some times up and others down.
 			first := timebase.Seconds(v.FirstPTS, stream.TimeBase())
 			places := timebase.Ticks(new(big.Rat).Sub(first, zero), base)
 			zero = first.Sub(first, timebase.Seconds(places, base))
 		}
 		err = o.begin(videoStream{
-			unit: stream.TimeBase(), base: base, zero: zero, frameRate: stream.AvgFrameRate(), encoder: encoder,
+			unit: stream.TimeBase(), base: base, zero: zero, frameRate: frameRate, encoder: encoder,
 			describe: func(out *astiav.CodecParameters) error {
 				if err := in.Copy(out); err != nil {
 					return err

@@ -251,7 +251,7 @@ func TestChaptersOfACurveThatGoesBack(t *testing.T) {
 // Of HLS, the streams of the video's own variant are carried; --map chooses those of others.
 func TestVariantsOfHLS(t *testing.T) {
 	dir := t.TempDir()
-	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.4", "-f", "lavfi", "-i", "sine=d=0.4", "-map", "0", "-map", "1", "-map", "0", "-map", "1", "-map", "1",
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=1", "-f", "lavfi", "-i", "sine=d=1", "-map", "0", "-map", "1", "-map", "0", "-map", "1", "-map", "1",
 		"-c:v", "libx264", "-s:v:0", "32x24", "-c:a", "aac", "-f", "hls", "-master_pl_name", "all.m3u8",
 		"-var_stream_map", "v:0,agroup:low a:0,agroup:low v:1,agroup:high a:1,agroup:high,language:eng a:2,agroup:high,language:fre", filepath.Join(dir, "v%v.m3u8"))
 	for _, c := range []struct {

@@ -43,7 +43,7 @@ func (o *Output) timecode() (string, error) {
 	if !container.HoldsTimecode(o.muxer.output) {
 		return "", errors.New("the container has no place for it")
 	}
-	rate := cmp.Or(timebase.Rat(o.muxer.video.AvgFrameRate()), o.opt.Rate) // copied packets may have none
+	rate := timebase.Rat(o.muxer.video.AvgFrameRate())
 	if rate == nil || v.Timecode.Rate == nil {
 		return "", errors.New("the frame rate is unknown")
 	}

@@ -173,7 +173,7 @@ func encoderSettings(codec *astiav.Codec, opt *EncoderOptions, source *Source, f
 		"chroma_sample_location": strconv.Itoa(c.Chroma),
 	}
 	name, v := codec.Name(), &source.Video
-	quality := constantQuality(name, container.Name(output), opt.Options)
+	quality := defaultQuality(name, container.Name(output), opt.Options)
 	maps.Copy(set, quality)
 	switch {
 	case opt.CRF >= 0 && !av.HasOption(codec, "crf"):

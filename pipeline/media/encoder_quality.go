@@ -15,22 +15,22 @@ var discRates = map[string]map[string]string{
 	"vcd":  {"b": "1150k", "maxrate": "1150k", "bufsize": "327680"},
 }
 
-// constantQuality returns options by which an encoder gives all pictures one quality in a file of a format. They are for
-// encoders whose own default is FFmpeg's bit rate for all codecs, 200 kbit/s, which spoils most pictures; it returns nil
-// for others, and if the caller's options set the quality.
-func constantQuality(encoder, format string, options map[string]string) map[string]string {
+// defaultQuality returns options by which an encoder gives all pictures one quality or, in a file of a disc's format, keeps to a
+// disc's rate. They are for encoders whose own default is FFmpeg's bit rate for all codecs, 200 kbit/s, which spoils most
+// pictures; it returns nil for others, and if the caller's options set the quality.
+func defaultQuality(encoder, format string, options map[string]string) map[string]string {
 	for _, own := range []string{"b", "global_quality"} {
 		if _, ok := options[own]; ok {
 			return nil
 		}
 	}
-	if rates := discRates[format]; rates != nil {
-		return rates
-	}
 	quality := 0
 	switch encoder {
 	case "amv", "flv", "h261", "h263", "h263p", "libxvid", "mjpeg", "mpeg1video", "mpeg2video", "mpeg4", "msmpeg4", "msmpeg4v2",
 		"snow", "speedhq", "svq1", "wmv1", "wmv2":
+		if rates := discRates[format]; rates != nil {
+			return rates
+		}
 		quality = 2 // the quantiser
 	case "libtheora":
 		quality = 9 // of 10, which is the best

@@ -498,3 +498,15 @@ func TestInterlacedDNxHD(t *testing.T) {
 		e.Abort()
 	}
 }
+
+// Encoders without a quality of their own keep to the rate of a disc's format; what the user chooses else for it has its own quality.
+func TestDiscRates(t *testing.T) {
+	for encoder, want := range map[string]string{"mpeg2video": "9M", "mpeg1video": "9M", "libx264": "", "ffv1": ""} {
+		if got := defaultQuality(encoder, "vob", nil)["maxrate"]; got != want {
+			t.Errorf("%s: the highest rate is %q, want %q", encoder, got, want)
+		}
+	}
+	if got := defaultQuality("mpeg2video", "vob", map[string]string{"b": "5M"}); got != nil {
+		t.Errorf("with a bit rate of the user's: %v", got)
+	}
+}

@@ -54,8 +54,8 @@ func (d *packetDamage) take(f *astiav.Frame) bool {
 }
 
 // checkSlices walks backward through the slices of an FFV1 picture by their footers, each of a size and a checksum of all
-// of the slice (RFC 9043, 4.9). It returns how many slices there are, 0 if the picture is not made of such, and how many of them have their
-// checksum.
+// of the slice (RFC 9043, 4.9). It returns how many slices there are, 0 if the picture is not made of such, and how many of them
+// have their checksum.
 func checkSlices(picture []byte) (good, all int) {
 	const footer = 3 + 1 + 4 // size, error status, checksum
 	for end := len(picture); end > 0; all++ {
@@ -67,36 +67,12 @@ func checkSlices(picture []byte) (good, all int) {
 		if begin < 0 {
 			return 0, 0
 		}
-		if checksum(picture[begin:end]) == 0 {
+		if av.EndsWithCRC32(picture[begin:end]) {
 			good++
 		}
 		end = begin
 	}
 	return good, all
-}
-
-// checksums holds the remainders of the generator 0x04C11DB7 for all bytes, most significant bit first.
-var checksums = func() (table [256]uint32) {
-	for i := range table {
-		r := uint32(i) << 24
-		for range 8 {
-			if r>>31 != 0 {
-				r = r<<1 ^ 0x04C11DB7
-			} else {
-				r <<= 1
-			}
-		}
-		table[i] = r
-	}
-	return table
-}()
-
-// checksum returns the checksum of FFV1, 0 for data that ends with its own (RFC 9043, 4.9.3).
-func checksum(data []byte) (r uint32) {
-	for _, b := range data {
-		r = r<<8 ^ checksums[byte(r>>24)^b]
-	}
-	return r
 }
 
 // hasLostBlocks reports whether a frame of DV has blocks of video that the tape's player could not read and has not concealed, by

@@ -1,9 +1,10 @@
 package av
 
 /*
-#cgo pkg-config: libavcodec
+#cgo pkg-config: libavcodec libavutil
 #include <string.h>
 #include <libavcodec/avcodec.h>
+#include <libavutil/crc.h>
 
 static int side_count(const AVPacket *p) { return p->side_data_elems; }
 static const AVPacketSideData *side(const AVPacket *p, int i) { return &p->side_data[i]; }
@@ -16,6 +17,12 @@ import (
 
 	"github.com/asticode/go-astiav"
 )
+
+// EndsWithCRC32 reports whether data ends with the checksum of what comes before, by the generator 0x04C11DB7, most significant bits
+// first, from 0 on (av_crc, AV_CRC_32_IEEE).
+func EndsWithCRC32(data []byte) bool {
+	return C.av_crc(C.av_crc_get_table(C.AV_CRC_32_IEEE), 0, (*C.uint8_t)(unsafe.SliceData(data)), C.size_t(len(data))) == 0
+}
 
 // PacketSideKind is an AVPacketSideDataType.
 type PacketSideKind C.enum_AVPacketSideDataType

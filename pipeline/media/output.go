@@ -131,7 +131,7 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 			set["movflags"] += "+prefer_icc"
 		}
 	}
-	if key, value := container.PlaysOption(output, o.source.demuxer.plays()); key != "" {
+	if key, value := container.PlaysOption(output, o.source.demuxer.plays); key != "" {
 		set[key] = value
 	}
 	for key, value := range o.opt.Container.Options {

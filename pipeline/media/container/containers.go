@@ -60,21 +60,24 @@ func HoldsGaps(c *astiav.FormatContext) bool { return !CountsFrames(c) || av.IsM
 // need it: c states no times of presentation, or FFmpeg's readers take those that it states for later ones.
 func ShowsInOrder(c *astiav.FormatContext) bool { return av.IsMuxer(c, "avi,ismv") }
 
-// PlaysOption returns the muxer's option, and its value, by which c states that players show it so often, 0 for ever; empty
-// if c states no such thing.
-func PlaysOption(c *astiav.FormatContext, plays int) (key, value string) {
+// PlaysOption returns the muxer's option, and its value, by which c states that players show it as often as plays says, 0 for ever;
+// empty if c states no such thing.
+func PlaysOption(c *astiav.FormatContext, plays func() int) (key, value string) {
 	const most = 1<<16 - 1
-	switch {
-	case Name(c) == "gif" && plays > 0:
-		plays-- // how often it is shown again
-		if plays == 0 {
-			plays = -1
+	switch Name(c) {
+	case "gif":
+		n := plays()
+		if n > 0 {
+			n-- // how often it is shown again
+			if n == 0 {
+				n = -1
+			}
 		}
-		return "loop", strconv.Itoa(min(plays, most))
-	case av.IsMuxer(c, "gif,webp"):
-		return "loop", strconv.Itoa(min(plays, most))
-	case av.IsMuxer(c, "apng"):
-		return "plays", strconv.Itoa(min(plays, most))
+		return "loop", strconv.Itoa(min(n, most))
+	case "webp":
+		return "loop", strconv.Itoa(min(plays(), most))
+	case "apng":
+		return "plays", strconv.Itoa(min(plays(), most))
 	}
 	return "", ""
 }

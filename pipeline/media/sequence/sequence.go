@@ -38,7 +38,7 @@ var (
 
 // StillExtensions are the extensions of files with one picture, as alternatives of a regular
 // expression.
-const StillExtensions = `png|tiff?|dpx|exr|jpe?g|bmp|webp|tga|p[gpna]m|p[fh]m|jp2|j2[ck]|jxl|sgi|hdr|qoi|pcx`
+const StillExtensions = `png|tiff?|dpx|exr|jpe?g|bmp|webp|tga|p[afghnp]m|jp2|j2[ck]|jxl|sgi|hdr|qoi|pcx`
 
 // maxDigits is the largest width of a number.
 const maxDigits = 18

@@ -52,17 +52,15 @@ func parseRepairs(text []byte) (items []repairItem, err error) {
 }
 
 // parseRegions reads rectangles, as a list has them, with spaces between them; none is all of the picture.
-func parseRegions(text string) ([]*restore.Region, error) {
-	var line strings.Builder
-	line.WriteString("0 listed")
+func parseRegions(text string) (regions []*restore.Region, err error) {
 	for _, r := range strings.Fields(text) {
-		line.WriteString(" region=" + r)
+		found, err := restore.ParseRegion(r + "@0") // in any frame
+		if err != nil {
+			return nil, fault.New(fault.Usage, "parts %.80q: want x,y,w,h in pixels, with spaces between parts", text)
+		}
+		regions = append(regions, found.Regions...)
 	}
-	found, err := restore.ParseList(strings.NewReader(line.String()))
-	if err != nil || strings.Contains(text, "#") {
-		return nil, fault.New(fault.Usage, "parts %.80q: want x,y,w,h in pixels, with spaces between parts", text)
-	}
-	return found[0].Regions, nil
+	return regions, nil
 }
 
 // formatRepairs returns the list that parseRepairs reads.

@@ -180,7 +180,7 @@ __device__ void add_light(float *sums, const T *from, const float *p, const Grou
 }
 
 // accumulate adds w times the block of samples at r, in each of n planes of neighbour b or of a, to
-// the sums. n is at most most. well is set if r is well within. lit says whether it reads light between the samples.
+// the sums; most is the largest n. well says that r lies well within the planes, and lit that light is read between the samples.
 template <typename T, int bw, int bh, int most, bool lit>
 __device__ void accumulate(float (*sums)[bw * bh], const Plane<T> *planes, int n, bool b, const Group<T> &group, bool spline, const float4 *taps, Reading r,
                            float w, bool well, const Light &light) {

@@ -210,7 +210,7 @@ func (e *Encoder) try(format astiav.PixelFormat, output *astiav.FormatContext, o
 	}
 	c.SetFramerate(astiav.NewRational(int(num.Int64()), int(den.Int64())))
 	c.SetSampleAspectRatio(e.source.Aspect)
-	c.SetThreadCount(opt.Encoder.Threads)
+	c.SetThreadCount(encoderThreads(e.codec.Name(), opt.Encoder.Threads))
 	if opt.Encoder.GlobalHeader || av.WantsGlobalHeader(output) {
 		c.SetFlags(c.Flags().Add(astiav.CodecContextFlagGlobalHeader))
 	}

@@ -125,6 +125,15 @@ func codesFields(codec string, options map[string]string) bool {
 	return false
 }
 
+// encoderThreads returns the number of an encoder's threads where n are allowed, 0 for its own choice. libvpx codes VP8 differently
+// with each number, and its threads wait for each other in loops that keep processors busy, so VP8 has one.
+func encoderThreads(name string, n int) int {
+	if name == "libvpx" {
+		return 1
+	}
+	return n
+}
+
 // losesFields reports whether an encoder's codec has no marks for interlaced pictures, or it writes none.
 func losesFields(codec string) bool {
 	switch codec {

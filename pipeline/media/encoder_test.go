@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -508,5 +509,16 @@ func TestDiscRates(t *testing.T) {
 	}
 	if got := defaultQuality("mpeg2video", "vob", map[string]string{"b": "5M"}); got != nil {
 		t.Errorf("with a bit rate of the user's: %v", got)
+	}
+}
+
+// VP8's threads wait for each other in loops, and their number would change the file.
+func TestThreadsOfVP8(t *testing.T) {
+	clip := testClip(t, 320, 240, 12)
+	encode := func(threads int) []Packet {
+		return encodeAll(t, clip, "out.webm", plainOptions(EncoderOptions{Codec: "libvpx", CRF: -1, Threads: threads}))
+	}
+	if one, four := encode(1), encode(4); !reflect.DeepEqual(one, four) {
+		t.Errorf("with four threads the file is another")
 	}
 }

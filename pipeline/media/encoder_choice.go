@@ -158,8 +158,8 @@ func (o *EncoderOptions) isChosen() bool { return o.Codec == "" || o.Chosen }
 // announce says what the choice of an encoder means, if the caller has not made it.
 func (e *Encoder) announce(opt *EncoderOptions, format astiav.PixelFormat) {
 	name, source := e.codec.Name(), e.source
-	chosen := func(why string, more ...any) {
-		e.log.Info(why+"; Output.VideoCodec chooses another", append([]any{"encoder", name, "source", source.Video.Codec, "written", format}, more...)...)
+	chosen := func(why string) {
+		e.log.Info(why+"; Output.VideoCodec chooses another", "encoder", name, "source", source.Video.Codec, "written", format)
 	}
 	switch {
 	case !opt.isChosen() || IsSequence(e.file): // the caller or the file's name decides

@@ -1,7 +1,6 @@
 package media
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -45,7 +44,7 @@ func inspect(codec astiav.CodecID, header, packet []byte) undecoded {
 
 // inspectEXR returns what FFmpeg leaves out of an OpenEXR picture.
 func inspectEXR(data []byte) (u undecoded) {
-	h, _ := exr.ReadHeader(bytes.NewReader(data)) // a damaged one is for the decoder to judge
+	h, _ := exr.ReadHeader(data) // a damaged one is for the decoder to judge
 	u.half = h.Half
 	if len(h.Further) > 0 {
 		u.lost = append(u.lost, "channels of OpenEXR: "+some(h.Further))

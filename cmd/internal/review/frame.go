@@ -16,7 +16,7 @@ import (
 
 // shot makes the frame that a request asks for.
 func (c *session) shot(r *http.Request) (frames.Shot, frames.View, error) {
-	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)
+	k, err := number(r, "frame", c.maker.Plan().Total-1)
 	if err != nil {
 		return frames.Shot{}, "", err
 	}
@@ -85,7 +85,7 @@ func sendPNG(w http.ResponseWriter, b []byte) {
 
 // serveBetween sends the first and the last of the frames that lie between two source frames.
 func (c *session) serveBetween(w http.ResponseWriter, r *http.Request) error {
-	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)
+	k, err := number(r, "frame", c.maker.Plan().Total-1)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (c *session) serveBetween(w http.ResponseWriter, r *http.Request) error {
 
 // serveThumbnail makes a small picture of a frame.
 func (c *session) serveThumbnail(w http.ResponseWriter, r *http.Request) error {
-	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)
+	k, err := number(r, "frame", c.maker.Plan().Total-1)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (r *repairs) servePage(w http.ResponseWriter, _ *http.Request) error {
 
 // servePicture sends a frame of the input, or one that is made, as a PNG.
 func (r *repairs) servePicture(w http.ResponseWriter, q *http.Request) error {
-	n, err := number(q, "frame", 0, r.preview.Frames()-1)
+	n, err := number(q, "frame", r.preview.Frames()-1)
 	if err != nil {
 		return err
 	}
@@ -181,11 +181,11 @@ func (r *repairs) servePicture(w http.ResponseWriter, q *http.Request) error {
 
 // made makes the frame that stands for frame n, as if the finding of a request were accepted.
 func (r *repairs) made(q *http.Request, n int64) (*frame.Frame, error) {
-	index, err := number(q, "index", 0, int64(len(r.store.items)-1))
+	index, err := number(q, "index", int64(len(r.store.items)-1))
 	if err != nil {
 		return nil, err
 	}
-	inserted, err := number(q, "inserted", 0, 10_000)
+	inserted, err := number(q, "inserted", 10_000)
 	if err != nil {
 		return nil, err
 	}

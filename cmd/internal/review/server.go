@@ -304,11 +304,11 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	answer(w, status, map[string]string{"error": s.options.Message(err)})
 }
 
-// number reads a whole number from a request, within limits.
-func number(r *http.Request, name string, least, most int64) (int64, error) {
+// number reads a whole number from 0 to most from a request.
+func number(r *http.Request, name string, most int64) (int64, error) {
 	v, err := strconv.ParseInt(r.FormValue(name), 10, 64)
-	if err != nil || v < least || v > most {
-		return 0, fault.New(fault.Usage, "%s %.40q: want a number from %d to %d", name, r.FormValue(name), least, most)
+	if err != nil || v < 0 || v > most {
+		return 0, fault.New(fault.Usage, "%s %.40q: want a number from 0 to %d", name, r.FormValue(name), most)
 	}
 	return v, nil
 }

@@ -15,7 +15,7 @@ const soundSeconds = 20
 // serveSound sends the source's sound from a time on as WAV, for the page to play beside the frames. A clip without sound
 // has no content.
 func (c *session) serveSound(w http.ResponseWriter, r *http.Request) error {
-	from, err := number(r, "from", 0, 1<<30)
+	from, err := number(r, "from", 1<<30)
 	if err != nil {
 		return err
 	}

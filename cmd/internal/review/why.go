@@ -148,7 +148,7 @@ func arrows(d *debug.Dissection) (list []arrow) {
 
 // serveWhy answers how a frame was made.
 func (c *session) serveWhy(w http.ResponseWriter, r *http.Request) error {
-	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)
+	k, err := number(r, "frame", c.maker.Plan().Total-1)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (c *session) serveWhy(w http.ResponseWriter, r *http.Request) error {
 // serveDrawing sends a drawing of how a frame was made. Its name is looked up among those that
 // there are; no file is opened.
 func (c *session) serveDrawing(w http.ResponseWriter, r *http.Request) error {
-	k, err := number(r, "frame", 0, c.maker.Plan().Total-1)
+	k, err := number(r, "frame", c.maker.Plan().Total-1)
 	if err != nil {
 		return err
 	}

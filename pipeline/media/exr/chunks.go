@@ -1,7 +1,6 @@
 package exr
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,37 +23,25 @@ type table struct {
 // CheckComplete returns an error that wraps ErrIncomplete if a chunk of the file is missing, as in one whose writer was killed
 // ("OpenEXR File Layout", "Offset Tables" and "Components Two: Pixel Data"). Headers that it does not understand are no error.
 func CheckComplete(file []byte) error {
-	from := bytes.NewReader(file)
-	r := newReader(from)
-	flags, err := r.start()
+	r := reader{file}
+	parts, flags, err := r.headers()
 	if err != nil {
 		return nil
 	}
-	var tables []table
-	for {
-		attributes, err := r.attributes()
-		if err != nil {
+	tables := make([]table, len(parts))
+	for i, p := range parts {
+		var ok bool
+		if tables[i], ok = tableOf(p, flags); !ok {
 			return nil
 		}
-		if len(attributes) == 0 {
-			break // the end of several
-		}
-		t, ok := tableOf(attributes, flags)
-		if !ok {
-			return nil
-		}
-		if tables = append(tables, t); flags&multipart == 0 {
-			break
-		}
-		tables[len(tables)-1].head += 4 // the part's number
 	}
-	at := len(file) - from.Len() - r.Buffered()
+	offsets := r.rest
 	for i, t := range tables {
 		for k := range t.chunks {
-			if len(file)-at < 8 || !t.holds(file, binary.LittleEndian.Uint64(file[at:])) {
+			if len(offsets) < 8 || !t.holds(file, binary.LittleEndian.Uint64(offsets)) {
 				return fmt.Errorf("exr: %w: part %d lacks chunk %d of %d", ErrIncomplete, i, k+1, t.chunks)
 			}
-			at += 8
+			offsets = offsets[8:]
 		}
 	}
 	return nil
@@ -120,6 +107,9 @@ func tableOf(attributes []attribute, f flags) (t table, ok bool) {
 	t.head = 4 // the first line
 	if tiled {
 		t.head = 16 // the tile's place and level
+	}
+	if f&multipart != 0 {
+		t.head += 4 // the part's number
 	}
 	switch {
 	case box.Empty():

@@ -1,12 +1,10 @@
 package exr
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 )
@@ -48,16 +46,16 @@ func (f flags) kind(attributes []attribute) (tiled, deep bool) {
 }
 
 const (
-	mostAttribute = 1 << 24 // bytes; Cryptomatte's manifests are large
-	mostNames     = 1 << 12
+	mostNames = 1 << 12
+	mostText  = 1 << 8 // bytes of a name or a type
 )
 
 // own are the attributes that a writer sets anew.
 var own = strings.Fields("channels compression dataWindow displayWindow lineOrder pixelAspectRatio screenWindowCenter screenWindowWidth tiles name type version chunkCount dwaCompressionLevel framesPerSecond gamma writer")
 
 // ReadHeader reads the header of a picture's first part. With an error, it returns what came before.
-func ReadHeader(from io.Reader) (h Header, err error) {
-	r := newReader(from)
+func ReadHeader(file []byte) (h Header, err error) {
+	r := reader{file}
 	f, err := r.start()
 	if err != nil {
 		return h, err
@@ -88,30 +86,49 @@ type attribute struct {
 	value []byte
 }
 
-// reader reads headers.
-type reader struct{ *bufio.Reader }
+// reader reads headers from a file, of which rest has not been read.
+type reader struct{ rest []byte }
 
-func newReader(from io.Reader) reader { return reader{bufio.NewReader(from)} }
+// headers reads what comes before the chunks: the attributes of each part.
+func (r *reader) headers() (parts [][]attribute, f flags, err error) {
+	f, err = r.start()
+	for more := err == nil; more; more = f&multipart != 0 {
+		list, err := r.attributes()
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case len(list) == 0 && len(parts) > 0: // the end of several
+			return parts, f, nil
+		}
+		parts = append(parts, list)
+	}
+	return parts, f, err
+}
 
 // start reads what comes before the first header.
-func (r reader) start() (flags, error) {
-	var start [8]byte
-	if _, err := io.ReadFull(r, start[:]); err != nil || binary.LittleEndian.Uint32(start[:]) != magic {
+func (r *reader) start() (flags, error) {
+	start := r.take(8)
+	if start == nil || binary.LittleEndian.Uint32(start) != magic {
 		return 0, ErrFormat
 	}
 	return flags(binary.LittleEndian.Uint32(start[4:])), nil
 }
 
 // attributes reads a header, and returns with an error what came before.
-func (r reader) attributes() (list []attribute, err error) {
+func (r *reader) attributes() (list []attribute, err error) {
 	for range mostNames {
-		name, err := r.text()
-		if err != nil || name == "" {
-			return list, err
+		name, ok := r.text()
+		if ok && name == "" {
+			return list, nil
 		}
-		value, err := r.value()
-		if err != nil {
-			return list, fmt.Errorf("%w: attribute %q", err, name)
+		_, typed := r.text()
+		size := r.take(4)
+		if !ok || !typed || size == nil {
+			return list, ErrFormat
+		}
+		value := r.take(int64(binary.LittleEndian.Uint32(size)))
+		if value == nil {
+			return list, fmt.Errorf("%w: attribute %q", ErrFormat, name)
 		}
 		list = append(list, attribute{name, value})
 	}
@@ -119,39 +136,22 @@ func (r reader) attributes() (list []attribute, err error) {
 }
 
 // text reads up to a zero byte.
-func (r reader) text() (string, error) {
-	var b []byte
-	for len(b) < 256 {
-		c, err := r.ReadByte()
-		if err != nil {
-			return "", ErrFormat
-		}
-		if c == 0 {
-			return string(b), nil
-		}
-		b = append(b, c)
+func (r *reader) text() (text string, ok bool) {
+	n := bytes.IndexByte(r.rest[:min(len(r.rest), mostText)], 0)
+	if n < 0 {
+		return "", false
 	}
-	return "", ErrFormat
+	return string(r.take(int64(n) + 1)[:n]), true
 }
 
-// value reads an attribute's type and value, and returns the value.
-func (r reader) value() ([]byte, error) {
-	if _, err := r.text(); err != nil {
-		return nil, err
+// take reads n bytes; it returns nil if there are fewer.
+func (r *reader) take(n int64) []byte {
+	if n > int64(len(r.rest)) {
+		return nil
 	}
-	var size [4]byte
-	if _, err := io.ReadFull(r, size[:]); err != nil {
-		return nil, ErrFormat
-	}
-	n := binary.LittleEndian.Uint32(size[:])
-	if n > mostAttribute {
-		return nil, ErrFormat
-	}
-	value := make([]byte, n)
-	if _, err := io.ReadFull(r, value); err != nil {
-		return nil, ErrFormat
-	}
-	return value, nil
+	taken := r.rest[:n]
+	r.rest = r.rest[n:]
+	return taken
 }
 
 // channelsOf returns the channels of a list besides colour and alpha; half is set if those are half floats.

@@ -81,28 +81,20 @@ func (p *Plane) Set(i int, v float32) {
 
 // Parts reads the headers of a file's parts.
 func Parts(file []byte) (parts []Part, err error) {
-	r := newReader(bytes.NewReader(file))
-	flags, err := r.start()
+	r := reader{file}
+	list, flags, err := r.headers()
 	if err != nil {
 		return nil, err
 	}
-	for {
-		attributes, err := r.attributes()
-		switch {
-		case err != nil:
-			return nil, err
-		case len(attributes) == 0 && len(parts) > 0: // the end of several
-			return parts, nil
-		}
+	for _, attributes := range list {
 		p, err := partOf(attributes)
 		if err != nil {
 			return nil, err
 		}
 		p.tiled, p.Deep = flags.kind(attributes)
-		if parts = append(parts, p); flags&multipart == 0 {
-			return parts, nil
-		}
+		parts = append(parts, p)
 	}
+	return parts, nil
 }
 
 // partOf returns the part that attributes describe.
@@ -413,15 +405,9 @@ func SetRate(file []byte, rate *big.Rat) {
 	if rate == nil || !rate.Num().IsInt64() || rate.Num().Int64() > math.MaxInt32 || rate.Denom().Int64() > math.MaxInt32 {
 		return
 	}
-	from := bytes.NewReader(file)
-	r := newReader(from)
-	flags, err := r.start()
-	for more := true; more && err == nil; {
-		var list []attribute
-		list, err = r.attributes()
-		more = flags&multipart != 0 && len(list) > 0
-	}
-	headers := file[:len(file)-from.Len()-r.Buffered()]
+	r := reader{file}
+	_, _, _ = r.headers() // up to where they are damaged
+	headers := file[:len(file)-len(r.rest)]
 	mark := []byte("framesPerSecond\x00rational\x00\x08\x00\x00\x00")
 	for {
 		i := bytes.Index(headers, mark)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/restore"
 	"retime/pipeline/segment"
 	"retime/pipeline/timeline"
 	"retime/warp"
@@ -49,5 +50,33 @@ func TestCaptionsOfParts(t *testing.T) {
 				t.Errorf("%s: frame %d has captions\n% x, want\n% x", rate, k, got[k], want[k])
 			}
 		}
+	}
+}
+
+// A restoration that copies packets keeps the captions of all frames, also of those that it makes, in whole or as
+// fields.
+func TestSmartCopyKeepsCaptions(t *testing.T) {
+	clip := clipWithTriplets(t, 12, fullCaptions)
+	want := tripletsOf(t, clip)
+	for name, order := range map[string]restore.Field{"frames": restore.BothFields, "fields": restore.TopField} {
+		t.Run(name, func(t *testing.T) {
+			o := restore.Options{
+				Convert: pipeline.Options{
+					Input: pipeline.Input{File: clip}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), "o.mp4")},
+					Compute: pipeline.Compute{Backend: pipeline.CPU},
+				},
+				SmartCopy: true, FieldOrder: order,
+			}
+			var err error
+			if o.Damage, err = restore.ParseFrames("0,5-6"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := restore.Run(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			if got := tripletsOf(t, o.Convert.Output.File); !slices.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("captions % x, want % x", got, want)
+			}
+		})
 	}
 }

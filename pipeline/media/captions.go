@@ -7,6 +7,7 @@ import (
 
 	"github.com/asticode/go-astiav"
 
+	"retime/frame"
 	"retime/pipeline/media/av"
 	"retime/pipeline/timeline/rational"
 )
@@ -181,13 +182,38 @@ func (e *Encoder) openCaptions(opt *WriterOptions) {
 	}
 }
 
+// Captions returns the closed captions of a Reader's frame, as the decoder found them; nil without.
+func Captions(f *frame.Frame) []byte {
+	native, ok := f.Native.(*astiav.Frame)
+	if !ok {
+		return nil
+	}
+	data, _ := av.FrameSideData(native, av.FrameCaptions)
+	return data
+}
+
+// Caption gives the next frame that is written these closed captions and no others. It reports whether the encoder
+// carries any. It is for encoders without a curve, which leave frames their own.
+func (e *Encoder) Caption(data []byte) bool {
+	e.next = &data
+	return carriesCaptions(e.codec)
+}
+
+// setCaptions replaces a picture's closed captions.
+func setCaptions(picture *astiav.Frame, data []byte) error {
+	av.RemoveFrameSideData(picture, av.FrameCaptions)
+	if len(data) > 0 {
+		return av.AddFrameSideData(picture, av.FrameCaptions, data)
+	}
+	return nil
+}
+
 // tripletsPerSecond is how many triplets decoders expect in a second (CTA-708).
 const tripletsPerSecond = 600
 
 // caption gives the picture that is shown at a time of the output those captions whose moments came
 // since a time before.
 func (e *Encoder) caption(picture *astiav.Frame, before, now *big.Rat) error {
-	av.RemoveFrameSideData(picture, av.FrameCaptions)
 	length := new(big.Rat).Sub(now, before)
 	length.Mul(length, big.NewRat(tripletsPerSecond, 1))
 	count := rational.Floor(length.Add(length, big.NewRat(1, 2)))
@@ -195,8 +221,5 @@ func (e *Encoder) caption(picture *astiav.Frame, before, now *big.Rat) error {
 	if crowded {
 		e.log.Warn("closed captions are left out: more come at once than a picture may have", "output", e.file)
 	}
-	if len(data) > 0 {
-		return av.AddFrameSideData(picture, av.FrameCaptions, data)
-	}
-	return nil
+	return setCaptions(picture, data)
 }

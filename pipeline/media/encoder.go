@@ -42,6 +42,7 @@ type captioner struct {
 	captions      *captions                      // nil if there are none
 	moment        func(output *big.Rat) *big.Rat // on the captions' clock
 	start, period *big.Rat                       // of the frames
+	next          *[]byte                        // of the next frame, given by Caption; nil if it keeps its own
 }
 
 // frameTimes are the times of the frames that the encoder was given, in its time base.
@@ -322,8 +323,15 @@ func (e *Encoder) ticks(t *big.Rat) int64 {
 // the frame before.
 func (e *Encoder) encode(f *frame.Frame, pts int64, before, now *big.Rat) error {
 	picture, err := e.packer.Pack(f)
-	if err == nil && e.captions != nil {
-		if err = e.caption(picture, before, now); err != nil {
+	if err == nil {
+		switch {
+		case e.captions != nil:
+			err = e.caption(picture, before, now)
+		case e.next != nil:
+			err = setCaptions(picture, *e.next)
+			e.next = nil
+		}
+		if err != nil {
 			picture.Free()
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/restore/fields"
+	"retime/warp"
 )
 
 // coding is how a test writes an interlaced file.
@@ -183,6 +184,30 @@ func TestOneMomentInInterlaced(t *testing.T) {
 			t.Errorf("frame %d is far off", n)
 		case n == 12 && !sameField(got[n], truth[n], fields.Top), n != 5 && n != 12 && !frame.Equal(got[n], truth[n]):
 			t.Errorf("frame %d is touched", n)
+		}
+	}
+}
+
+// Where both fields of a frame show one picture, at the clip's ends, each has its lines of it.
+func TestInterlacedEnds(t *testing.T) {
+	input := weaveScene(t, 6, "tff", pal, "", coding{"mkv", "ffv1", "yuv422p"})
+	before, _ := readAll(t, input)
+	last := len(before) - 1
+	for _, mode := range []warp.Mode{warp.Nearest, warp.Blend} {
+		for _, copied := range []bool{false, true} {
+			o := options(t, input)
+			o.Convert.Synthesis.Mode, o.SmartCopy, o.Damage = mode, copied, frames(t, fmt.Sprintf("0,%d", last))
+			o.Convert.Output = pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}
+			mustRun(t, o)
+			after, _ := readAll(t, o.Convert.Output.File)
+			if len(after) != len(before) || !sameField(after[0], before[1], fields.Top) || !sameField(after[last], before[last-1], fields.Bottom) {
+				t.Errorf("%v, packets copied %v: the fields are not those beside", mode, copied)
+			}
+			for n := 1; n < last; n++ {
+				if !frame.Equal(after[n], before[n]) {
+					t.Errorf("%v, packets copied %v: frame %d changed", mode, copied, n)
+				}
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/big"
 	"slices"
+	"sync"
 
 	"retime/frame"
 	"retime/pipeline"
@@ -42,6 +43,7 @@ type progressed struct {
 	done    int   // frames written
 	copied  int64 // packets
 	encoded int64
+	mute    bool // the encoder carries no closed captions, and the log says so
 }
 
 // smartCopy writes the packets of the input, whose frames have the timestamps stamps,
@@ -289,7 +291,7 @@ func (s *smartCopy) makeFrames(ctx context.Context, t *smartcopy.Range, writer *
 			k++
 		}
 	}
-	r, err := s.runFrom(ctx, &o, at, source, &rangeSink{Encoder: writer, at: base, want: t}, s.synth)
+	r, err := s.runFrom(ctx, &o, at, source, &rangeSink{Encoder: writer, at: base, want: t, copy: s, source: source}, s.synth)
 	if err != nil {
 		return err
 	}
@@ -336,7 +338,7 @@ func openRange(ctx context.Context, clip *pipeline.Clip, stamps []int64, first, 
 	if err != nil {
 		return nil, err
 	}
-	return &frameRange{Reader: reader, from: stamps[first], to: stamps[last]}, nil
+	return &frameRange{Reader: reader, from: stamps[first], to: stamps[last], captions: &sync.Map{}}, nil
 }
 
 // frameRange delivers the frames of a source from one timestamp to another.
@@ -344,6 +346,7 @@ type frameRange struct {
 	*media.Reader
 	from, to int64
 	ended    bool
+	captions *sync.Map // of the frames that were read and not yet written, by their timestamps
 }
 
 func (s *frameRange) Read() (*frame.Frame, error) {
@@ -357,6 +360,9 @@ func (s *frameRange) Read() (*frame.Frame, error) {
 			continue
 		}
 		s.ended = f.PTS >= s.to
+		if c := media.Captions(f); len(c) > 0 {
+			s.captions.Store(f.PTS, c)
+		}
 		return f, nil
 	}
 	return nil, io.EOF
@@ -365,8 +371,10 @@ func (s *frameRange) Read() (*frame.Frame, error) {
 // rangeSink encodes the frames that belong to a range, with their numbers in place of times.
 type rangeSink struct {
 	*smartcopy.Encoder
-	at   int // number in the output
-	want *smartcopy.Range
+	at     int // number in the output
+	want   *smartcopy.Range
+	copy   *smartCopy
+	source *frameRange
 }
 
 func (s *rangeSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
@@ -375,5 +383,20 @@ func (s *rangeSink) WriteFrame(f *frame.Frame, _, _ *big.Rat) error {
 		return nil
 	}
 	s.Expect(media.TopFieldFirst(f))
+	s.caption(&s.copy.plan.Shown[k])
 	return s.Encoder.WriteFrame(f, nil, nil)
+}
+
+// caption gives the next frame the closed captions of the input's frame in its place.
+func (s *rangeSink) caption(f *smartcopy.Shown) {
+	var data []byte
+	if f.Source >= 0 {
+		if c, ok := s.source.captions.LoadAndDelete(f.PTS); ok {
+			data = c.([]byte)
+		}
+	}
+	if !s.Caption(data) && data != nil && !s.copy.mute {
+		s.copy.mute = true
+		s.copy.clip.Options.Hooks.Log.Warn("closed captions are left out of the frames that are encoded: the encoder does not carry them", "encoder", s.CodecName())
+	}
 }

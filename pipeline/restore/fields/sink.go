@@ -75,12 +75,10 @@ func (s *Sink) pass() {
 
 // join writes the last frame with some of its fields from pictures.
 func (s *Sink) join(pictures map[Set]*frame.Frame, lost Set, from, to *big.Rat) error {
-	switch {
-	case lost == 0:
+	if lost == 0 {
 		return s.write(s.last, from, to)
-	case lost == Both && pictures[Top] == pictures[Bottom]:
-		return s.write(pictures[Top], from, to)
 	}
+	// A picture may be a Source's, which no encoder takes.
 	out, err := s.to.NewFrame(s.last)
 	if err != nil {
 		return err

@@ -60,6 +60,7 @@ func TestDryRunOfVerbs(t *testing.T) {
 		{"restore " + tape + " -o out.mkv --frames 3,7.t", "24 frames: 22 as shot, 2 made"},
 		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.5", "48 frames: 24 as shot, 23 made, 1 held"},
 		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.5", "other.json: about 2 segments"},
+		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.001", "other.json: about 6 segments"},
 		{"segment --plan " + plan + " --index 1", "segment 1 of 2, frames 24 to 48: would be made"},
 		{"join --plan " + plan + " -o out.mp4", "48 frames from 2 segments, of which 0 are done"},
 		{"batch " + filepath.Dir(in) + " --glob *.y4m --slow 2 -o outputs", "1 clip, about"},

@@ -106,9 +106,7 @@ func planRanges(ctx context.Context, o pipeline.Options, cut Options) (*Plan, er
 	if p.Input, err = describe(ctx, path); err != nil {
 		return nil, err
 	}
-	each := new(big.Rat).Mul(cut.Length, whole.Rate)
-	n, _ := new(big.Rat).Quo(new(big.Rat).SetInt64(whole.Frames), each).Float64()
-	count := min(max(int64(n+0.5), 1), max(whole.Frames/shortest, 1))
+	count := Count(whole.Frames, whole.Rate, cut.Length)
 	if count > maxRanges {
 		return nil, fault.New(fault.Usage, "Options.Length %s: makes %d ranges; at most %d", cut.Length.FloatString(3), count, maxRanges)
 	}
@@ -126,6 +124,13 @@ func planRanges(ctx context.Context, o pipeline.Options, cut Options) (*Plan, er
 		p.Ranges[i].Start = starts.before(p.Ranges[i].First)
 	}
 	return p, nil
+}
+
+// Count returns how many ranges of about a length in seconds, which is above 0, so many frames at a rate have.
+func Count(frames int64, rate, length *big.Rat) int64 {
+	each := new(big.Rat).Mul(length, rate)
+	n, _ := each.Quo(new(big.Rat).SetInt64(frames), each).Float64()
+	return min(max(int64(n+0.5), 1), max(frames/shortest, 1))
 }
 
 // divide cuts frames into count ranges of nearly equal length. It moves a cut to a

@@ -49,7 +49,7 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 	if o.SmartCopy {
 		c.Input.Rotation = pipeline.KeepRotation
 	}
-	r, err := pipeline.OpenInput(ctx, c, pipeline.Span{From: c.Timing.From, To: c.Timing.To, MarkDamage: o.Detect})
+	r, err := pipeline.OpenInput(ctx, c, pipeline.Span{MarkDamage: o.Detect})
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func compare(ctx context.Context, j *Job, r *Report) (*comparison, error) {
 	in := j.Options.Convert
 	in.Input.Deinterlace, in.Input.HWDec = pipeline.IgnoreFields, media.HWNone
 	in.Input.SequenceGaps = j.Options.MissingFromNumbering
-	input, err := pipeline.OpenInput(ctx, in, pipeline.Span{From: in.Timing.From, To: in.Timing.To})
+	input, err := pipeline.OpenInput(ctx, in, pipeline.Span{})
 	if err != nil {
 		return nil, err
 	}

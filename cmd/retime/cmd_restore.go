@@ -209,7 +209,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	}
 	if o.report != "" && !r.DryRun {
 		if input == "-" || r.Convert.Output.File == "-" {
-			return fault.New(fault.Usage, "--report reads the input and the output once more; name files")
+			return fault.New(fault.Usage, "--report reads the input and the output again; name files")
 		}
 		if err := record.Prepare(o.report, r.Convert.Output.Overwrite); err != nil {
 			return fault.New(fault.KindOf(err), "--report: %w", err)

@@ -7,9 +7,6 @@ package segment
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -174,27 +171,11 @@ func describe(ctx context.Context, path string) (in Input, err error) {
 	if err != nil {
 		return in, fault.New(fault.NoInput, "%w", err)
 	}
-	h := sha256.New()
-	if _, err := io.Copy(h, reader{ctx, f}); err != nil {
-		if ctx.Err() != nil {
-			return in, fault.Cancel(ctx, "cancelled")
-		}
-		return in, fault.New(fault.NoInput, "%w", err)
+	sum, err := f.SHA256(ctx)
+	if err != nil {
+		return in, fault.Interrupted(ctx, fault.New(fault.NoInput, "%w", err))
 	}
-	return Input{path, info.Size(), info.ModTime().UTC(), hex.EncodeToString(h.Sum(nil))}, nil
-}
-
-// reader fails once ctx has ended.
-type reader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r reader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(b)
+	return Input{path, info.Size(), info.ModTime().UTC(), sum}, nil
 }
 
 // checkInput makes sure that the input is the planned one, by its size and time of

@@ -95,7 +95,6 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 	if err != nil {
 		return nil, err
 	}
-	r.clip.LogDamage(r.repairs.detected)
 	return r.clip.Report(result, s.Summary(), name, format), result.Partial(name)
 }
 

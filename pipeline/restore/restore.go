@@ -161,6 +161,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Convert.LogDamage(s.damage, s.damaged, o.Detect)
 	report := &Report{Findings: s.findings, Frames: int64(len(s.stamps))}
 	p, err := s.planRepairs(&o)
 	if err != nil {

@@ -22,6 +22,8 @@ type inputScan struct {
 	numbers  []int       // of the files of an image sequence; nil for other input
 	fields   *interlaced // nil if frames are restored as they are
 	asFrames bool        // because the user says so
+	damage   media.Damage
+	damaged  []int64 // frames, as media.Reader lists them
 }
 
 // scan reads the input once. If frames that are marked as interlaced come after others, it begins again, in fields.
@@ -110,6 +112,7 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 			return nil, err
 		}
 	}
+	s.damage, s.damaged = r.Damage(), r.DamagedFrames()
 	if probe != nil {
 		warnOfFields(o, probe)
 	}

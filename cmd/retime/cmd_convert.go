@@ -124,7 +124,8 @@ func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	if dir, err := os.UserCacheDir(); err == nil && o.Compute.Confine == "" {
 		p.Compute.SpeedFile = filepath.Join(dir, "retime", "speed.json")
 	}
-	return p, o.read(&p)
+	err := o.read(&p)
+	return p, err
 }
 
 // read reads the contents of the files into p.

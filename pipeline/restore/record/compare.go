@@ -81,7 +81,7 @@ func compare(ctx context.Context, j *Job, r *Report) (*comparison, error) {
 		return nil, err
 	}
 	defer input.Close()
-	output, err := media.Open(ctx, j.Output, media.ReaderOptions{Threads: j.Threads})
+	output, err := media.Open(ctx, j.Output, media.ReaderOptions{Threads: in.Compute.Threads})
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,6 @@ type Job struct {
 	Command []string
 	Version string // of the program
 	Ended   time.Time
-	// Threads is how many threads decode; 0 for one per processor.
-	Threads int
 }
 
 // Report is what Write writes as JSON.

@@ -255,15 +255,11 @@ func (s *inputScan) timecode(t Timecode) (*big.Rat, error) {
 // counting returns the rate at which timecodes count the frames, nil if none is known, and the first frame's, which is zero, and
 // drops numbers if drop is set, unless the input states it.
 func (s *inputScan) counting(drop bool) (rate *big.Rat, first Timecode) {
-	rate = s.video.Rate
-	if a := s.video.Average; rate == nil || a != nil && rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
-		rate = a // the times of the frames are on no grid
-	}
 	first, err := ParseTimecode(s.video.Timecode.Text)
 	if err != nil {
 		first = Timecode{Drop: drop}
 	}
-	return rate, first
+	return CountedRate(s.video), first
 }
 
 // end returns the time at which the last frame ends.

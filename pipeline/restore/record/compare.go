@@ -112,7 +112,7 @@ func compare(ctx context.Context, j *Job, r *Report) (*comparison, error) {
 	first, _ := restore.ParseTimecode(input.Video().Timecode.Text)
 	for _, e := range j.Entries {
 		f := Frame{Entry: e}
-		if rate := input.Video().Rate; rate != nil {
+		if rate := restore.CountedRate(input.Video()); rate != nil {
 			f.Timecode = restore.TimecodeAt(first, e.Frame, rate).String()
 		}
 		r.Frames = append(r.Frames, f)

@@ -64,8 +64,9 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 		return nil
 	}
 	o.Hooks.Vectors = func(v stages.Vectors) error {
-		if err := carrier.Vectors(v); err != nil || vectors == nil {
-			return err
+		carrier.Vectors(v)
+		if vectors == nil {
+			return nil
 		}
 		return vectors(v)
 	}

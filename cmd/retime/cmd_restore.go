@@ -83,12 +83,7 @@ lossless encoder: --vcodec ffv1, or --vopt qp=0 with libx264.`,
   retime restore in.mp4 --detect --dry-run --write-list damage.txt
   retime restore in.mp4 -o out.mkv --list damage.txt --vcodec ffv1 --log made.jsonl
   retime restore in.mp4 -o out.mp4 --region 10,20,100,50@120`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fault.New(fault.Usage, "%d inputs: want one; see retime restore --help", len(args))
-			}
-			return nil
-		},
+		Args: oneInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runRestore(cmd.Context(), o, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -89,7 +90,7 @@ func preview(ctx context.Context, o Options, dir string, meant *Output) (*Previe
 	if meant.File != "" {
 		w := clip.WriterOptions(nil)
 		w.Overwrite = meant.Overwrite
-		if err := media.CheckOutput(meant.File, o.Input.File, w); err != nil {
+		if err := media.CheckOutput(meant.File, o.Input.File, w); err != nil && !errors.Is(err, fs.ErrNotExist) { // a batch makes directories
 			return nil, err
 		}
 	}

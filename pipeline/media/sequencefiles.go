@@ -32,7 +32,7 @@ type sequenceFiles struct {
 // planSequence is planTarget for an image sequence.
 func planSequence(name string, s sequence.Pattern, source string, opt *WriterOptions) (begin func() (target, error), err error) {
 	there, err := s.Numbers()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
 	if len(there) > 0 && overlap(filesWith(s, there), Files(source)) {

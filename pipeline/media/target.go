@@ -31,8 +31,8 @@ type destination interface {
 	reread() bool
 }
 
-// CheckOutput returns the error with which Create refuses the name of an output for a source of a name. It makes
-// nothing, and does not ask for the output's directory, which may be made later.
+// CheckOutput returns the error with which Create refuses the name of an output for a source of a name, and makes
+// nothing. The error wraps fs.ErrNotExist if the output's directory is not there.
 func CheckOutput(name, source string, opt WriterOptions) error {
 	if err := confineOutput(opt.Confine, name); err != nil {
 		return err
@@ -87,9 +87,7 @@ func planTarget(name, source string, opt *WriterOptions) (begin func() (target, 
 	case strings.Contains(name, "://"):
 		return there(target{name, name, direct(name)})
 	}
-	return func() (target, error) {
-		return fileTarget(name, partials{opt.Overwrite, append([]string{source}, opt.Keep...)})
-	}, nil
+	return planFile(name, partials{opt.Overwrite, append([]string{source}, opt.Keep...)})
 }
 
 // direct is a pipe, a device or a URL that is written in place.
@@ -109,23 +107,26 @@ type namedFile struct {
 	done     bool
 }
 
-func fileTarget(name string, p partials) (target, error) {
+// planFile is planTarget for a file.
+func planFile(name string, p partials) (begin func() (target, error), err error) {
 	file, err := atomicfile.Follow(name)
 	if err != nil {
-		return target{}, fault.New(fault.CannotWrite, "output %w", err)
+		return nil, fault.New(fault.CannotWrite, "output %w", err)
 	}
 	dir, _ := filepath.Split(file)
 	if info, err := os.Stat(filepath.Clean(dir + ".")); err != nil {
-		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+		return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	} else if !info.IsDir() {
-		return target{}, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
+		return nil, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
 	}
-	_ = atomicfile.Sweep(file) // what is left of a killed run hinders nobody
-	f, err := atomicfile.Create(file)
-	if err != nil {
-		return target{}, fault.New(fault.CannotWrite, "write %q: %w", name, errors.Unwrap(err))
-	}
-	return target{name, "file:" + f.Name(), &namedFile{name: name, file: file, File: f, partials: p}}, nil
+	return func() (target, error) {
+		_ = atomicfile.Sweep(file) // what is left of a killed run hinders nobody
+		f, err := atomicfile.Create(file)
+		if err != nil {
+			return target{}, fault.New(fault.CannotWrite, "write %q: %w", name, errors.Unwrap(err))
+		}
+		return target{name, "file:" + f.Name(), &namedFile{name: name, file: file, File: f, partials: p}}, nil
+	}, nil
 }
 
 func (f *namedFile) commit(partial bool) (string, error) {

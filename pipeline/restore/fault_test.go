@@ -35,6 +35,7 @@ func TestFaults(t *testing.T) {
 		{"a part", context.Background(), func(o *Options) { o.Convert.Timing.From = big.NewRat(1, 10) }, fault.Usage},
 		{"no output", context.Background(), func(o *Options) { o.Convert.Output.File = "" }, fault.Usage},
 		{"the input", context.Background(), func(o *Options) { o.Convert.Output.File, o.Convert.Output.Overwrite = input, true }, fault.Usage},
+		{"no directory", context.Background(), func(o *Options) { o.Convert.Output.File = "none/out.nut" }, fault.CannotWrite},
 		{"a file that exists", context.Background(), func(o *Options) { o.Convert.Output.File = "fault_test.go" }, fault.CannotWrite},
 		{"no input", context.Background(), func(o *Options) { o.Convert.Input.File = "missing.mp4" }, fault.NoInput},
 		{"cancelled", cancelled, func(*Options) {}, fault.Cancelled},

@@ -39,9 +39,9 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	if name := o.Output.File; name == "" || name == "-" || err == nil && !info.Mode().IsRegular() && !info.IsDir() || err != nil && strings.Contains(name, "://") {
 		return nil, fault.New(fault.Usage, "a conversion that can be resumed needs an output file; name one with Output.File")
 	}
-	// An output that exists may be whole already, by a run that was killed in its last steps.
+	// An output that exists may be whole already, by a run that was killed in its last steps; its directory is made below.
 	w := media.WriterOptions{Container: media.ContainerOptions{Format: o.Output.Format}, Overwrite: true}
-	if err := media.CheckOutput(o.Output.File, o.Input.File, w); err != nil {
+	if err := media.CheckOutput(o.Output.File, o.Input.File, w); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	dir := StateDir(o.Output.File)

@@ -30,7 +30,7 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 		return c.losesChannels(why)
 	}
 	peak := pixel.PeakLight()
-	if o.Timing.Shutter != nil {
+	if o.Timing.blurs() {
 		peak = math.MaxFloat32 // what is warped is of one moment, and does not mix with what is blurred
 	}
 	carrier, has, err := aov.New(aov.Options{File: c.Source.Picture, Rate: c.newRate(), Peak: peak, Rules: rules, Lenient: o.Output.LenientChannels, Workers: o.workers(), Log: o.Hooks.Log})
@@ -46,7 +46,7 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 	if has.Deep {
 		o.Hooks.Log.Warn("made frames lack the deep parts", "input", o.Input.File)
 	}
-	if has.Further && o.Timing.Shutter != nil {
+	if has.Further && o.Timing.blurs() {
 		o.Hooks.Log.Warn("only colour and alpha are blurred; further channels are of the middle of the exposure", "input", o.Input.File)
 	}
 	w.Complete = func(encoded []byte) ([]byte, error) {
@@ -64,8 +64,9 @@ func (c *Clip) KeepChannels(ctx context.Context, w *media.WriterOptions) error {
 		return nil
 	}
 	o.Hooks.Vectors = func(v stages.Vectors) error {
-		if err := carrier.Vectors(v); err != nil || vectors == nil {
-			return err
+		carrier.Vectors(v)
+		if vectors == nil {
+			return nil
 		}
 		return vectors(v)
 	}

@@ -126,6 +126,13 @@ func TestChannels(t *testing.T) {
 	if parts, _ := decodeEXR(t, exposed[1]); len(parts[0].Planes) != 6 || !strings.Contains(said, "further channels are of the middle") {
 		t.Errorf("by a shutter: %d channels; %s", len(parts[0].Planes), said)
 	}
+	closed, said := convertWhole(t, dir, func(o *pipeline.Options) { o.Timing.Shutter = new(big.Rat) })
+	for k, name := range files {
+		want, e := os.ReadFile(name)
+		if got, err := os.ReadFile(closed[k]); err != nil || e != nil || !bytes.Equal(got, want) || strings.Contains(said, "blurred") {
+			t.Errorf("by a closed shutter, frame %d is another; %s", k, said)
+		}
+	}
 }
 
 // A frame of which a part is decided otherwise is no shot one, though the rest shows one.

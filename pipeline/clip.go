@@ -152,19 +152,18 @@ func (c *Clip) Report(r Result, s synth.Summary, output, format string) *Report 
 	return report
 }
 
-// LogDamage warns if the input was damaged, and names the damaged frames unless they have been mended.
-func (c *Clip) LogDamage(mended bool) {
-	d := c.Source.Damage()
+// LogDamage warns if there was damage in an input, and names the damaged frames unless they are mended.
+func (o *Options) LogDamage(d media.Damage, frames []int64, mended bool) {
 	if d == (media.Damage{}) {
 		return
 	}
-	about := []any{"input", c.Options.Input.File, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors}
+	about := []any{"input", o.Input.File, "packets", d.Packets, "frames", d.Frames, "errors", d.Errors}
 	message := "damage in the input"
-	if list := c.Source.DamagedFrames(); len(list) > 0 && !mended {
+	if len(frames) > 0 && !mended {
 		message += "; a restoration with Options.Detect mends the damaged frames"
-		about = append(about, "damaged", sequence.Spans(list))
+		about = append(about, "damaged", sequence.Spans(frames))
 	}
-	c.Options.Hooks.Log.Warn(message, about...)
+	o.Hooks.Log.Warn(message, about...)
 }
 
 func newReport(r Result, s synth.Summary, v media.Video, began time.Time) *Report {

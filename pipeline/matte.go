@@ -45,7 +45,6 @@ func (m *mattes) At(at *big.Rat) (frame.Image[uint8], error) {
 
 func (m *mattes) seek(at *big.Rat) error {
 	if m.reader == nil || at.Cmp(m.from) < 0 {
-		m.Close()
 		err := m.open(at)
 		if err != nil && at.Sign() > 0 { // it may end before
 			err = m.open(nil)
@@ -64,13 +63,13 @@ func (m *mattes) seek(at *big.Rat) error {
 
 // open opens the file at the last picture at or before a time, nil for its start.
 func (m *mattes) open(at *big.Rat) (err error) {
+	m.Close()
 	o := m.options
 	r := media.ReaderOptions{Threads: o.Compute.Threads, From: media.Start{At: at}, Log: o.Hooks.Log, Confine: o.files}
 	if media.IsSequence(o.Synthesis.Matte) {
 		r.Rate = o.Input.Rate
 	}
 	if m.reader, err = media.Open(m.ctx, o.Synthesis.Matte, r); err != nil {
-		m.reader = nil
 		return err
 	}
 	v := m.reader.Video()

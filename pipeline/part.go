@@ -121,8 +121,10 @@ func (c *Clip) earliest(p *Part) *big.Rat {
 }
 
 // Period is the mean distance of two pictures, in seconds.
-func (c *Clip) Period() *big.Rat {
-	if r := c.Source.Video().Average; r != nil && r.Sign() > 0 {
+func (c *Clip) Period() *big.Rat { return period(c.Source.Video()) }
+
+func period(v media.Video) *big.Rat {
+	if r := v.Average; r != nil && r.Sign() > 0 {
 		return new(big.Rat).Inv(r)
 	}
 	return big.NewRat(1, 25)

@@ -118,11 +118,8 @@ func (b *backward) Read() (*frame.Frame, error) {
 
 // fill reads the stretch that ends at next.
 func (b *backward) fill() error {
-	rate := b.video.Average
-	if rate == nil {
-		rate = big.NewRat(25, 1)
-	}
-	begin := new(big.Rat).Sub(b.next, new(big.Rat).Quo(new(big.Rat).SetInt64(int64(b.room)), rate))
+	stretch := new(big.Rat).SetInt64(int64(b.room))
+	begin := stretch.Sub(b.next, stretch.Mul(stretch, period(b.video)))
 	if begin.Cmp(b.from) < 0 {
 		begin = b.from
 	}

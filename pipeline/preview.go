@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -60,12 +61,9 @@ func (s *trialSink) WriteFrame(f *frame.Frame, from, to *big.Rat) error {
 }
 
 // NewPreview previews the conversion that o describes. It writes a trial of the output into a temporary
-// directory, in Compute.Confine if that is set, and removes it. It fails as Run would if the
-// output exists and must not be overwritten. Hooks other than Log, and Synthesis.FlowCache, are not used.
+// directory, in Compute.Confine if that is set, and removes it. It refuses the output's name as Run would,
+// but for its directory. Hooks other than Log, and Synthesis.FlowCache, are not used.
 func NewPreview(ctx context.Context, o Options) (*Preview, error) {
-	if _, err := os.Stat(o.Output.File); err == nil && !o.Output.Overwrite && o.Output.File != "" {
-		return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", o.Output.File)
-	}
 	dir, err := os.MkdirTemp(o.Compute.Confine, "retime-trial-")
 	if err != nil {
 		return nil, fault.New(fault.CannotWrite, "trial: %w", err)
@@ -78,20 +76,24 @@ func NewPreview(ctx context.Context, o Options) (*Preview, error) {
 	if o.Output.File == "" || o.Output.File == "-" {
 		trial.Output.File = filepath.Join(dir, "trial.nut")
 	}
-	p, err := preview(ctx, trial, dir)
+	p, err := preview(ctx, trial, dir, &o.Output)
 	return p, fault.Interrupted(ctx, err)
 }
 
-// preview makes the first frames of o in dir.
-func preview(ctx context.Context, o Options, dir string) (*Preview, error) {
-	if err := o.checkFiles(); err != nil {
-		return nil, err
-	}
+// preview makes the first frames of o in dir. The output of o stands for the one that is meant.
+func preview(ctx context.Context, o Options, dir string, meant *Output) (*Preview, error) {
 	clip, err := Open(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer clip.Close()
+	if meant.File != "" {
+		w := clip.WriterOptions(nil)
+		w.Overwrite = meant.Overwrite
+		if err := media.CheckOutput(meant.File, o.Input.File, w); err != nil && !errors.Is(err, fs.ErrNotExist) { // a batch makes directories
+			return nil, err
+		}
+	}
 	clip.LogRate()
 	s, err := clip.Options.Synthesizer()
 	if err != nil {

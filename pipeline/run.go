@@ -116,7 +116,7 @@ func convertFile(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	clip.LogDamage(false)
+	clip.Options.LogDamage(clip.Source.Damage(), clip.Source.DamagedFrames(), false)
 	return clip.Report(r, s.Summary(), name, format), r.Partial(name)
 }
 

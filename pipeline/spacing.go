@@ -79,8 +79,7 @@ func (o *Options) logGrid(v media.Video) {
 // 60 is of 29.97: then hardly a shot frame falls on the output's times.
 func (o *Options) warnOfRate(v media.Video) {
 	source := v.Rate
-	if o.followsRate() || source == nil || o.Timing.KeepTimestamps || o.Timing.Curve != nil || o.Timing.Fit != nil ||
-		o.Timing.Shutter != nil && o.Timing.Shutter.Sign() > 0 {
+	if o.followsRate() || source == nil || o.Timing.KeepTimestamps || o.Timing.Curve != nil || o.Timing.Fit != nil || o.Timing.blurs() {
 		return
 	}
 	times := new(big.Rat).Mul(new(big.Rat).Quo(o.Timing.Rate.Value, source), o.Timing.Slow)

@@ -329,7 +329,7 @@ func readDir(dir string, globs []string, o ConvertOptions, flags *pflag.FlagSet)
 		clips, jobs = append(clips, c), append(jobs, j)
 	}
 	if err != nil {
-		return nil, nil, fault.New(fault.Usage, "--glob %q: %w", globs, err)
+		return nil, nil, fault.New(fault.Usage, "--glob %s: %w", quoted(globs), err)
 	}
 	if len(jobs) == 0 {
 		return nil, nil, fault.New(fault.NoInput, "no file in %q matches %s", dir, quoted(globs))

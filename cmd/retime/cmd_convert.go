@@ -110,6 +110,22 @@ func convertArgs(cmd *cobra.Command, args []string) error {
 	return fault.New(fault.Usage, "one input at a time, not %s; see retime --help", strings.ReplaceAll(strings.Trim(fmt.Sprintf("%q", args), "[]"), `" "`, `", "`))
 }
 
+// oneInput refuses arguments other than one input.
+func oneInput(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fault.New(fault.Usage, "%d inputs: want one; see %s --help", len(args), cmd.CommandPath())
+	}
+	return nil
+}
+
+// noArgs refuses arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fault.New(fault.Usage, "unexpected argument %q; see %s --help", args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
 // options returns the library's options for a conversion of input, with the contents of
 // the files that o names.
 func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
@@ -124,7 +140,8 @@ func (o *ConvertOptions) options(input string) (pipeline.Options, error) {
 	if dir, err := os.UserCacheDir(); err == nil && o.Compute.Confine == "" {
 		p.Compute.SpeedFile = filepath.Join(dir, "retime", "speed.json")
 	}
-	return p, o.read(&p)
+	err := o.read(&p)
+	return p, err
 }
 
 // read reads the contents of the files into p.

@@ -48,12 +48,7 @@ the optical flow and its holes, which source frame shows each pixel, which motio
 wins with its error and share, confidence, still overlays.`,
 		Example: `  retime debug in.mp4 --at 12.52 -o why
   retime debug in.mp4 --at 1:02.18 -o why --preset best`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fault.New(fault.Usage, "%d inputs: want one; see retime debug --help", len(args))
-			}
-			return nil
-		},
+		Args: oneInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runDebug(cmd.Context(), o, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

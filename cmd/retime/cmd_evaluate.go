@@ -80,12 +80,7 @@ of $FRAMES frames at $RATE to its standard output, in a form that FFmpeg reads.`
   retime evaluate in.mp4 --report report --settings fast.yaml,best.yaml --from 10 --to 15
   retime evaluate in.mp4 --report report --peer minterpolate=mc_mode=aobmc:vsbmc=1
   retime evaluate in.mp4 --report report --peer 'mine=my-program "$IN" --rate $RATE'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fault.New(fault.Usage, "%d inputs: want one; see retime evaluate --help", len(args))
-			}
-			return nil
-		},
+		Args: oneInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runEvaluate(cmd.Context(), o, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -38,23 +38,25 @@ func readSetting(name string) (evaluate.Setting, error) {
 
 func parseSetting(data []byte) (evaluate.Setting, error) {
 	var s evaluate.Setting
-	entries, err := yamlEntries(data)
+	given, err := settings.Parse(data)
 	if err != nil {
 		return s, err
 	}
 	var o ConvertOptions
 	flags := pflag.NewFlagSet("settings", pflag.ContinueOnError)
 	o.AddFlags(flags)
-	for _, e := range entries {
-		f := flags.Lookup(e.key)
+	for _, g := range given {
+		f := flags.Lookup(g.Name)
 		switch {
+		case g.List:
+			return s, fmt.Errorf("line %d: %s: want a word or a number", g.Line, g.Name)
 		case f == nil || !isSetting(f):
-			return s, fmt.Errorf("line %d: no setting %q; choose from %s", e.line, e.key, strings.Join(settingNames(flags), ", "))
+			return s, fmt.Errorf("line %d: no setting %q; choose from %s", g.Line, g.Name, strings.Join(settingNames(flags), ", "))
 		case f.Changed:
-			return s, fmt.Errorf("line %d: %s is given twice", e.line, e.key)
+			return s, fmt.Errorf("line %d: %s is given twice", g.Line, g.Name)
 		}
-		if err := setFlag(flags, e.key, e.value); err != nil {
-			return s, fmt.Errorf("line %d: %w", e.line, err)
+		if err := setFlag(flags, g.Name, g.Values[0]); err != nil {
+			return s, fmt.Errorf("line %d: %w", g.Line, err)
 		}
 	}
 	if err := checkExclusive(flags); err != nil {
@@ -79,21 +81,4 @@ func settingNames(flags *pflag.FlagSet) (names []string) {
 		}
 	})
 	return names
-}
-
-type yamlEntry struct {
-	key, value string
-	line       int
-}
-
-// yamlEntries reads a mapping of scalars.
-func yamlEntries(data []byte) (entries []yamlEntry, err error) {
-	list, err := settings.Parse(data)
-	for _, s := range list {
-		if s.List {
-			return nil, fmt.Errorf("line %d: %s: want a word or a number", s.Line, s.Name)
-		}
-		entries = append(entries, yamlEntry{s.Name, s.Values[0], s.Line})
-	}
-	return entries, err
 }

@@ -46,12 +46,7 @@ writes the vectors at full size: as .flo files, which --flow files= reads, or as
 .exr files with layers forward and backward, which compositors read.`,
 		Example: `  retime flow in.mp4 -o 'flow/%05d.flo'
   retime flow 'shot/p.####.exr' -o 'vectors/p.####.exr' --flow-format half --write-confidence`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fault.New(fault.Usage, "%d inputs: want one; see retime flow --help", len(args))
-			}
-			return nil
-		},
+		Args: oneInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runFlow(cmd.Context(), o, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -12,7 +12,6 @@ import (
 	"retime/cuda"
 	"retime/flow/opencv"
 	"retime/frame/simd"
-	"retime/pipeline/fault"
 	"retime/pipeline/media"
 	"retime/pipeline/media/exr"
 )
@@ -21,12 +20,7 @@ func newInfoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info",
 		Short: "List libraries, encoders and GPUs, and report anything missing",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fault.New(fault.Usage, "%q: info takes no arguments", args[0])
-			}
-			return nil
-		},
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// If there is a device, the build with CUDA can tell more.
 			why := replaceByCUDA()

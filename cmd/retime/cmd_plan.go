@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
 
 	"github.com/spf13/cobra"
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/segment"
-	"retime/pipeline/timeline"
 )
 
 func newPlanCommand() *cobra.Command {
@@ -76,8 +74,8 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, std
 			return err
 		}
 		printPreview(stdout, "the joined output", preview)
-		if n := segmentsOf(preview, o.segmentLength); n > 0 {
-			fmt.Fprintf(stdout, "%s: about %s\n", o.Output.File, counted(n, "segment"))
+		if preview.Frames > 0 {
+			fmt.Fprintf(stdout, "%s: about %s\n", o.Output.File, counted(segment.Count(preview.Frames, preview.Rate, o.segmentLength), "segment"))
 		}
 		return nil
 	}
@@ -94,15 +92,6 @@ func runPlan(ctx context.Context, o ConvertOptions, even bool, input string, std
 		fmt.Fprintf(stdout, "%s: %d frames in %s, 0 to %d\n", o.Output.File, made.Whole.Frames, counted(int64(len(made.Ranges)), "segment"), len(made.Ranges)-1)
 	}
 	return nil
-}
-
-// segmentsOf returns how many segments of a length in seconds a conversion has, 0 if its length is not known.
-func segmentsOf(p *pipeline.Preview, length *big.Rat) int64 {
-	if p.Frames == 0 {
-		return 0
-	}
-	each := new(big.Rat).Mul(length, p.Rate)
-	return max(timeline.Round(each.Quo(big.NewRat(p.Frames, 1), each)), 1)
 }
 
 // checkParts refuses flags for files that a conversion in parts does not write.

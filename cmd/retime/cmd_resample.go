@@ -102,12 +102,7 @@ clamped.`,
   sideways and with black above and below:
     retime resample in.pgm -o out.pgm --zoom 1/2 --center 256,256 --order 0 --boundary constant
     retime resample in.pgm -o out.pgm --zoom 1/2 --center 256,256 --order 0 --boundary constant --outside extend,black`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fault.New(fault.Usage, "%d inputs: want one; see retime resample --help", len(args))
-			}
-			return nil
-		},
+		Args: oneInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runResample(cmd.Context(), o, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

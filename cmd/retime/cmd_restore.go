@@ -83,12 +83,7 @@ lossless encoder: --vcodec ffv1, or --vopt qp=0 with libx264.`,
   retime restore in.mp4 --detect --dry-run --write-list damage.txt
   retime restore in.mp4 -o out.mkv --list damage.txt --vcodec ffv1 --log made.jsonl
   retime restore in.mp4 -o out.mp4 --region 10,20,100,50@120`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fault.New(fault.Usage, "%d inputs: want one; see retime restore --help", len(args))
-			}
-			return nil
-		},
+		Args: oneInput,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runRestore(cmd.Context(), o, args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -195,6 +190,33 @@ func writeDamage(name string, found []restore.Finding, overwrite bool) error {
 	return nil
 }
 
+// checkReport refuses a report that could not be made.
+func (o *RestoreOptions) checkReport(input string) error {
+	if o.report == "" || o.restore.DryRun {
+		return nil
+	}
+	if input == "-" || o.Output.File == "-" {
+		return fault.New(fault.Usage, "--report reads the input and the output again; name files")
+	}
+	if err := record.Prepare(o.report, o.Output.Overwrite); err != nil {
+		return fault.New(fault.KindOf(err), "--report: %w", err)
+	}
+	return nil
+}
+
+// found prints and writes what was found.
+func (o *RestoreOptions) found(out io.Writer, found []restore.Finding) error {
+	if o.restore.DryRun && !o.quiet {
+		if err := restore.WriteList(out, found); err != nil {
+			return fault.New(fault.CannotWrite, "write the findings: %w", err)
+		}
+	}
+	if o.writeList == "" {
+		return nil
+	}
+	return writeDamage(o.writeList, found, o.Output.Overwrite)
+}
+
 func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, stderr io.Writer) error {
 	if o.Output.File == "" && !o.restore.DryRun {
 		o.Output.File = nextTo(input, "-restored")
@@ -204,16 +226,11 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		return err
 	}
 	all := append(o.flags(), o.own()...)
-	if err := checkWritten(all, input, r.Convert.Output.Overwrite); err != nil {
+	if err := checkWritten(all, input, o.Output.Overwrite); err != nil {
 		return err
 	}
-	if o.report != "" && !r.DryRun {
-		if input == "-" || r.Convert.Output.File == "-" {
-			return fault.New(fault.Usage, "--report reads the input and the output once more; name files")
-		}
-		if err := record.Prepare(o.report, r.Convert.Output.Overwrite); err != nil {
-			return fault.New(fault.KindOf(err), "--report: %w", err)
-		}
+	if err := o.checkReport(input); err != nil {
+		return err
 	}
 	r.Convert.Output.Keep = beside(all)
 	whyCPU, err := chooseProgram(r.Convert.Compute.Backend)
@@ -241,17 +258,7 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	if o.Output.File == "-" {
 		out = stderr
 	}
-	r.Found = func(found []restore.Finding) error {
-		if r.DryRun && !o.quiet {
-			if err := restore.WriteList(out, found); err != nil {
-				return fault.New(fault.CannotWrite, "write the findings: %w", err)
-			}
-		}
-		if o.writeList == "" {
-			return nil
-		}
-		return writeDamage(o.writeList, found, o.Output.Overwrite)
-	}
+	r.Found = func(found []restore.Finding) error { return o.found(out, found) }
 	report, err := restore.Run(ctx, r)
 	progress.done()
 	written := report != nil && report.Conversion != nil
@@ -259,28 +266,36 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		err = e
 	}
 	if report != nil && !o.quiet && (err == nil || written) {
-		rebuilt, left := "rebuilt", "left as too long"
-		if r.DryRun {
-			rebuilt, left = "to rebuild", "too long"
-		}
-		fmt.Fprintf(out, "%s: %s, %s %s, %s %s\n", counted(report.Frames, "frame"), counted(int64(len(report.Findings)), "finding"),
-			counted(report.Made, "frame"), rebuilt, counted(int64(len(report.TooLong)), "run"), left)
-		if written && r.SmartCopy {
-			fmt.Fprintf(out, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
-		}
-		if written {
-			summarise(out, report.Conversion, whyCPU, o.verbose)
-		}
+		summariseRestoration(out, report, &r, whyCPU, o.verbose)
 	}
-	if err == nil && written && o.report != "" {
-		err = record.Write(ctx, o.report, record.Job{
-			Options: r, Output: report.Conversion.Output, Entries: made, Command: append([]string{"retime"}, os.Args[1:]...), Version: version(), Ended: time.Now().UTC(), Threads: r.Convert.Compute.Threads,
+	switch {
+	case err != nil:
+		return err
+	case written && o.report != "":
+		return record.Write(ctx, o.report, record.Job{
+			Options: r, Output: report.Conversion.Output, Entries: made, Command: append([]string{"retime"}, os.Args[1:]...), Version: version(), Ended: time.Now().UTC(),
 		}, o.Output.Overwrite)
-	}
-	if err == nil && r.DryRun && !r.SmartCopy && r.Convert.Output.File != "" && input != "-" {
+	case r.DryRun && !r.SmartCopy && o.Output.File != "" && input != "-":
 		return dryRunRestore(ctx, out, report, r.Convert)
 	}
-	return err
+	return nil
+}
+
+// summariseRestoration prints what was found and rebuilt, and what was written, if anything was.
+func summariseRestoration(w io.Writer, report *restore.Report, r *restore.Options, whyCPU string, verbose bool) {
+	rebuilt, left := "rebuilt", "left as too long"
+	if r.DryRun {
+		rebuilt, left = "to rebuild", "too long"
+	}
+	fmt.Fprintf(w, "%s: %s, %s %s, %s %s\n", counted(report.Frames, "frame"), counted(int64(len(report.Findings)), "finding"),
+		counted(report.Made, "frame"), rebuilt, counted(int64(len(report.TooLong)), "run"), left)
+	if report.Conversion == nil {
+		return
+	}
+	if r.SmartCopy {
+		fmt.Fprintf(w, "%d packets copied, %d encoded\n", report.Conversion.Copied, report.Conversion.Encoded)
+	}
+	summarise(w, report.Conversion, whyCPU, verbose)
 }
 
 // counted returns n with the singular or plural of thing.

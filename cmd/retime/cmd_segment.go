@@ -117,13 +117,6 @@ Exit code 65 means that trying again is useless, 75 that it may help.`,
 	return cmd
 }
 
-func noArgs(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fault.New(fault.Usage, "unexpected arguments %q; see --help", args)
-	}
-	return nil
-}
-
 // ranges returns the numbers of the ranges to make, out of all that a plan has.
 func (o *WorkOptions) ranges(planned int) (list []int) {
 	for i := o.index; i < planned; i += o.stride {

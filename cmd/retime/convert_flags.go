@@ -268,5 +268,8 @@ func parseSegmentLength(text string) (*big.Rat, error) {
 	if err != nil {
 		return nil, fault.New(fault.Usage, "--segment-seconds: %w", err)
 	}
+	if length.Sign() == 0 {
+		return nil, fault.New(fault.Usage, "--segment-seconds %s: must be positive", length.FloatString(3))
+	}
 	return length, nil
 }

@@ -37,6 +37,29 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
+// A dry run takes and refuses the names of outputs that the run does.
+func TestDryRunOfOutputs(t *testing.T) {
+	in, dir := clip(t, 64, 48, 4), t.TempDir()
+	for _, name := range []string{"out.mkv", "7.png"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for args, want := range map[string]fault.Kind{
+		"-o /dev/null -f matroska": 0, "-o out.mkv": fault.CannotWrite, "-o out.mkv -y": 0, "-o %d.png": fault.CannotWrite, "-o %d.png -y": 0,
+		"-o . -f matroska": fault.CannotWrite, "-f matroska -y -o " + in: fault.Usage,
+	} {
+		for _, more := range []string{" --dry-run", ""} {
+			cmd := program(append([]string{in}, strings.Fields(args+more)...)...)
+			cmd.Dir = dir
+			out, _ := cmd.CombinedOutput()
+			if got := cmd.ProcessState.ExitCode(); got != int(want) {
+				t.Errorf("%s%s: exit code %d, want %d\n%s", args, more, got, want, out)
+			}
+		}
+	}
+}
+
 // Every verb that writes the frames of a conversion, or a part of it, has a dry run.
 func TestDryRunOfVerbs(t *testing.T) {
 	in, dir := clip(t, 64, 48, 24), t.TempDir()
@@ -60,9 +83,11 @@ func TestDryRunOfVerbs(t *testing.T) {
 		{"restore " + tape + " -o out.mkv --frames 3,7.t", "24 frames: 22 as shot, 2 made"},
 		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.5", "48 frames: 24 as shot, 23 made, 1 held"},
 		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.5", "other.json: about 2 segments"},
+		{"plan " + in + " -o other.json --fps 48 --segment-seconds 0.001", "other.json: about 6 segments"},
 		{"segment --plan " + plan + " --index 1", "segment 1 of 2, frames 24 to 48: would be made"},
 		{"join --plan " + plan + " -o out.mp4", "48 frames from 2 segments, of which 0 are done"},
 		{"batch " + filepath.Dir(in) + " --glob *.y4m --slow 2 -o outputs", "1 clip, about"},
+		{in + " -o none/%d.png --fps 48", "none/%d.png: image2, png, 64x48"}, // as a batch makes directories itself
 		{"restore " + in + " -o out.mkv --frames 3,7-8", "24 frames: 21 as shot, 3 made"},
 		{"debug " + in + " --at 0.3 -o why", "why: " + strconv.Itoa(15) + " files"},
 		{"evaluate " + in + " --report report", "4 methods: balanced, blend, nearest, minterpolate\nabout "},

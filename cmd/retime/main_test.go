@@ -93,6 +93,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{in, "-o", out, "--fps", "1e9"}, fault.Usage},
 		{[]string{in, "-o", out, "--slow", "0"}, fault.Usage},
 		{[]string{in, "-o", out, "--order", "12"}, fault.Usage},
+		{[]string{"plan", in, "-o", out, "--segment-seconds", "0", "--dry-run"}, fault.Usage},
 		{[]string{in, "-o", out, "--from", "soon"}, fault.Usage},
 		{[]string{in, "-o", out, "--vopt", "novalue"}, fault.Usage},
 		{[]string{in, "-o", out, "--aopt", "=x"}, fault.Usage},

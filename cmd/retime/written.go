@@ -43,8 +43,11 @@ func checkWritten(flags []flag, input string, overwrite bool) error {
 			continue
 		}
 		for _, name := range d.names() {
-			if name == "-" {
+			switch {
+			case name == "-" && d.use == outputFile:
 				continue
+			case name == "-":
+				return fault.New(fault.Usage, "--%s -: want a file's name; standard output is for the video alone", d.name)
 			}
 			if err := checkRead(flags, input, d, name); err != nil {
 				return err

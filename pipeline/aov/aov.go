@@ -101,10 +101,7 @@ func New(o Options) (c *Carrier, has Contents, err error) {
 }
 
 // Vectors takes the flow of a pair of pictures for the next frame.
-func (c *Carrier) Vectors(v stages.Vectors) error {
-	c.told = append(c.told, v)
-	return nil
-}
+func (c *Carrier) Vectors(v stages.Vectors) { c.told = append(c.told, v) }
 
 // Next says what the next frame is, before the encoder gets it.
 func (c *Carrier) Next(o stages.Origin) {

@@ -62,9 +62,7 @@ func TestPartsAndTiles(t *testing.T) {
 		if err != nil || has != (Contents{Further: true}) {
 			t.Fatalf("%s: %+v, %v", kind, has, err)
 		}
-		if err := c.Vectors(vectors); err != nil {
-			t.Fatal(err)
-		}
+		c.Vectors(vectors)
 		c.Next(stages.Origin{Pictures: [2]int64{1, 0}, Phase: warp.PhaseOne / 2, Shown: -1}) // backward
 		c.Next(stages.Origin{Pictures: [2]int64{1, 1}, Shown: 1})
 		made, err := c.Complete(t.Context(), encoded.Bytes())
@@ -104,9 +102,7 @@ func TestPartsAndTiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Vectors(vectors); err != nil {
-			t.Fatal(err)
-		}
+		c.Vectors(vectors)
 		c.Next(stages.Origin{Pictures: [2]int64{0, 1}, Phase: warp.PhaseOne / 2, Shown: -1})
 		damaged := int64(1 - k)
 		c.Next(stages.Origin{Pictures: [2]int64{damaged, damaged}, Shown: -1})
@@ -147,9 +143,7 @@ func TestVectorsOfPairs(t *testing.T) {
 	tell := func(numbers ...int64) {
 		t.Helper()
 		for _, n := range numbers {
-			if err := c.Vectors(stages.Vectors{Number: n, Next: n + 1, Width: int(n)}); err != nil {
-				t.Fatal(err)
-			}
+			c.Vectors(stages.Vectors{Number: n, Next: n + 1, Width: int(n)})
 		}
 	}
 	for _, step := range []struct {

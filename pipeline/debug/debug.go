@@ -24,9 +24,6 @@ type Drawing struct {
 	Picture     image.Image
 }
 
-// Draw returns the pictures that Write writes. d must hold a made frame.
-func Draw(d *Dissection) ([]Drawing, error) { return pictures(d) }
-
 // textName and dataName are the files of the folder that are not pictures.
 const (
 	textName = "README.txt"
@@ -42,7 +39,7 @@ var Files = []string{
 // Write draws d into files in dir and creates dir if it does not exist. It fails with a
 // fault.CannotWrite error if one of the files exists and overwrite is not set.
 func Write(dir string, d *Dissection, overwrite bool) error {
-	drawings, err := pictures(d)
+	drawings, err := Draw(d)
 	if err != nil {
 		return err
 	}
@@ -63,11 +60,12 @@ func Write(dir string, d *Dissection, overwrite bool) error {
 			return fault.New(fault.CannotWrite, "debug: %w", err)
 		}
 	}
-	data, err := json.MarshalIndent(newNumbers(d), "", "  ")
+	n := newNumbers(d)
+	data, err := json.MarshalIndent(n, "", "  ")
 	if err != nil {
 		return err
 	}
-	for name, text := range map[string][]byte{textName: []byte(describe(d, drawings)), dataName: append(data, '\n')} {
+	for name, text := range map[string][]byte{textName: []byte(n.describe(drawings)), dataName: append(data, '\n')} {
 		if err := atomicfile.WriteFile(filepath.Join(dir, name), overwrite, text); err != nil {
 			return fault.New(fault.CannotWrite, "debug: %w", err)
 		}
@@ -117,12 +115,12 @@ type hypothesisNumbers struct {
 	Cost  float64 `json:"cost"`  // grey levels, mean over the grid
 }
 
-func newNumbers(d *Dissection) numbers {
+func newNumbers(d *Dissection) *numbers {
 	at, _ := d.At.Float64()
 	first, _ := d.First.At.Float64()
 	second, _ := d.Second.At.Float64()
 	r := d.Record
-	n := numbers{
+	return &numbers{
 		placeNumbers: placeNumbers{
 			At: at, First: first, Second: second, Phase: r.Phase, Width: d.Made.Width, Height: d.Made.Height,
 			GridWidth: d.Confidence.Width, GridHeight: d.Confidence.Height,
@@ -132,9 +130,8 @@ func newNumbers(d *Dissection) numbers {
 		},
 		Method: r.Method, Outer: d.Outer,
 		Inpainted: percent(d.Inspection.Unseen.Pix), Overlay: percent(d.Inspection.Overlay.Pix),
+		Hypotheses: hypothesisShares(d),
 	}
-	n.Hypotheses = hypothesisShares(d)
-	return n
 }
 
 // percent returns how many per cent of the values are not 0.
@@ -149,8 +146,7 @@ func percent(values []uint8) float64 {
 }
 
 // describe returns the content of textName, which explains the folder.
-func describe(d *Dissection, drawings []Drawing) string {
-	n := newNumbers(d)
+func (n *numbers) describe(drawings []Drawing) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "How retime makes the frame at %.6f s: %.1f %% of the way from the source frame at %.6f s\nto the one at %.6f s.\n\n",
 		n.At, 100*n.Phase, n.First, n.Second)

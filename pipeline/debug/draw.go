@@ -71,8 +71,8 @@ func sources(d *Dissection) ([]Drawing, error) {
 	return list, nil
 }
 
-// pictures draws all pictures of the folder.
-func pictures(d *Dissection) ([]Drawing, error) {
+// Draw returns the pictures that Write writes. d must hold a made frame.
+func Draw(d *Dissection) ([]Drawing, error) {
 	list, err := sources(d)
 	if err != nil {
 		return nil, err

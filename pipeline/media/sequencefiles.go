@@ -29,44 +29,46 @@ type sequenceFiles struct {
 	log      *slog.Logger
 }
 
-// sequenceTarget returns the target for an image sequence.
-func sequenceTarget(name string, s sequence.Pattern, source string, opt *WriterOptions) (target, error) {
+// planSequence is planTarget for an image sequence.
+func planSequence(name string, s sequence.Pattern, source string, opt *WriterOptions) (begin func() (target, error), err error) {
 	there, err := s.Numbers()
 	if err != nil {
-		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+		return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	}
 	if len(there) > 0 && overlap(filesWith(s, there), Files(source)) {
-		return target{}, fault.New(fault.Usage, "output %q has pictures of the input; choose another name", name)
+		return nil, fault.New(fault.Usage, "output %q has pictures of the input; choose another name", name)
 	}
 	if len(there) > 0 && !opt.Overwrite {
-		return target{}, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))
+		return nil, fault.New(fault.CannotWrite, "output %q: %d such files exist; Output.Overwrite overwrites them", name, len(there))
 	}
 	for _, file := range filesWith(s, there) {
 		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
-			return target{}, fault.New(fault.CannotWrite, "output %q: picture %q is a link or no file, and cannot be overwritten; remove it", name, file)
+			return nil, fault.New(fault.CannotWrite, "output %q: picture %q is a link or no file, and cannot be overwritten; remove it", name, file)
 		}
 	}
 	if opt.Number != nil {
 		if err := s.CheckFirst(opt.Number(0)); err != nil {
-			return target{}, fault.New(fault.Usage, "output %q: %w", name, err)
+			return nil, fault.New(fault.Usage, "output %q: %w", name, err)
 		}
 	}
 	if strings.Contains(s.Dir, "%") {
-		return target{}, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
+		return nil, fault.New(fault.CannotWrite, "output %q: the directory's name must not contain %%", name)
 	}
 	base, ok := s.Printf()
 	if !ok {
-		return target{}, fault.New(fault.CannotWrite, "output %q: a name with a number must not contain %%", name)
+		return nil, fault.New(fault.CannotWrite, "output %q: a name with a number must not contain %%", name)
 	}
-	part := filepath.Join(s.Dir, "sequence") // FFmpeg would take the name's own % for a number
-	_ = atomicfile.Sweep(part)
-	dir, err := atomicfile.CreateDir(part)
-	if err != nil {
-		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
-	}
-	return target{name, "file:" + filepath.Join(dir.Name(), base), &sequenceFiles{
-		name: name, dir: dir, sequence: s, number: opt.Number, partials: partials{opt.Overwrite, append([]string{source}, opt.Keep...)}, old: there, log: opt.Log,
-	}}, nil
+	return func() (target, error) {
+		part := filepath.Join(s.Dir, "sequence") // FFmpeg would take the name's own % for a number
+		_ = atomicfile.Sweep(part)
+		dir, err := atomicfile.CreateDir(part)
+		if err != nil {
+			return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, fault.Plain(err))
+		}
+		return target{name, "file:" + filepath.Join(dir.Name(), base), &sequenceFiles{
+			name: name, dir: dir, sequence: s, number: opt.Number, partials: partials{opt.Overwrite, append([]string{source}, opt.Keep...)}, old: there, log: opt.Log,
+		}}, nil
+	}, nil
 }
 
 // commit moves the files to their directory and renames them to their numbers.

@@ -31,41 +31,63 @@ type destination interface {
 	reread() bool
 }
 
+// CheckOutput returns the error with which Create refuses the name of an output for a source of a name, and makes
+// nothing. The error wraps fs.ErrNotExist if the output's directory is not there.
+func CheckOutput(name, source string, opt WriterOptions) error {
+	if err := confineOutput(opt.Confine, name); err != nil {
+		return err
+	}
+	_, err := planTarget(name, source, &opt)
+	return err
+}
+
 // newTarget returns the target for an output called name. source is the input's name, whose
 // files the output must not have. The target warns opt.Log of files that it leaves of an
 // earlier sequence.
 func newTarget(name, source string, opt *WriterOptions) (target, error) {
+	begin, err := planTarget(name, source, opt)
+	if err != nil {
+		return target{}, err
+	}
+	return begin()
+}
+
+// planTarget returns what makes the target of newTarget.
+func planTarget(name, source string, opt *WriterOptions) (begin func() (target, error), err error) {
+	there := func(t target) (func() (target, error), error) {
+		return func() (target, error) { return t, nil }, nil
+	}
 	if name == "" {
-		return target{}, fault.New(fault.Usage, "no output; name one with Output.File")
+		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
 	}
 	if name == "-" && av.StandardOutputClosed() {
-		return target{}, fault.New(fault.CannotWrite, "output: standard output is closed")
+		return nil, fault.New(fault.CannotWrite, "output: standard output is closed")
 	}
 	if name == "-" {
-		return target{"standard output", "pipe:1", direct("standard output")}, nil
+		return there(target{"standard output", "pipe:1", direct("standard output")})
 	}
 	if err := checkView("output", name); err != nil {
-		return target{}, err
+		return nil, err
 	}
 	info, err := os.Stat(name)
 	if s, ok := outputSequence(name, opt.Container.Format); ok {
-		return sequenceTarget(name, s, source, opt)
+		return planSequence(name, s, source, opt)
 	}
 	switch {
 	case err == nil && info.IsDir():
-		return target{}, fault.New(fault.CannotWrite, "output %q is a directory; name a file in it", name)
+		return nil, fault.New(fault.CannotWrite, "output %q is a directory; name a file in it", name)
 	case err == nil && overlap([]string{name}, Files(source)):
-		return target{}, fault.New(fault.Usage, "output %q is the input; choose another name", name)
+		return nil, fault.New(fault.Usage, "output %q is the input; choose another name", name)
 	case err == nil && !info.Mode().IsRegular():
-		return target{name, "file:" + name, direct(name)}, nil
+		return there(target{name, "file:" + name, direct(name)})
 	case err == nil && !opt.Overwrite:
-		return target{}, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", name)
+		return nil, fault.New(fault.CannotWrite, "output %q exists; Output.Overwrite overwrites it", name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return target{}, fault.New(fault.CannotWrite, "output %w", err)
+		return nil, fault.New(fault.CannotWrite, "output %w", err)
 	case strings.Contains(name, "://"):
-		return target{name, name, direct(name)}, nil
+		return there(target{name, name, direct(name)})
 	}
-	return fileTarget(name, partials{opt.Overwrite, append([]string{source}, opt.Keep...)})
+	return planFile(name, partials{opt.Overwrite, append([]string{source}, opt.Keep...)})
 }
 
 // direct is a pipe, a device or a URL that is written in place.
@@ -85,23 +107,26 @@ type namedFile struct {
 	done     bool
 }
 
-func fileTarget(name string, p partials) (target, error) {
+// planFile is planTarget for a file.
+func planFile(name string, p partials) (begin func() (target, error), err error) {
 	file, err := atomicfile.Follow(name)
 	if err != nil {
-		return target{}, fault.New(fault.CannotWrite, "output %w", err)
+		return nil, fault.New(fault.CannotWrite, "output %w", err)
 	}
 	dir, _ := filepath.Split(file)
 	if info, err := os.Stat(filepath.Clean(dir + ".")); err != nil {
-		return target{}, fault.New(fault.CannotWrite, "output %q: %w", name, err)
+		return nil, fault.New(fault.CannotWrite, "output %q: %w", name, err)
 	} else if !info.IsDir() {
-		return target{}, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
+		return nil, fault.New(fault.CannotWrite, "output %q: %s is not a directory", name, dir)
 	}
-	_ = atomicfile.Sweep(file) // what is left of a killed run hinders nobody
-	f, err := atomicfile.Create(file)
-	if err != nil {
-		return target{}, fault.New(fault.CannotWrite, "write %q: %w", name, errors.Unwrap(err))
-	}
-	return target{name, "file:" + f.Name(), &namedFile{name: name, file: file, File: f, partials: p}}, nil
+	return func() (target, error) {
+		_ = atomicfile.Sweep(file) // what is left of a killed run hinders nobody
+		f, err := atomicfile.Create(file)
+		if err != nil {
+			return target{}, fault.New(fault.CannotWrite, "write %q: %w", name, errors.Unwrap(err))
+		}
+		return target{name, "file:" + f.Name(), &namedFile{name: name, file: file, File: f, partials: p}}, nil
+	}, nil
 }
 
 func (f *namedFile) commit(partial bool) (string, error) {

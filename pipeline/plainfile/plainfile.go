@@ -4,6 +4,9 @@
 package plainfile
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +29,26 @@ func (f *File) Stat() (fs.FileInfo, error) { return f.file.Stat() }
 
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
+
+// SHA256 reads the file through, unless ctx ends, and returns the hash of what it holds, in hexadecimal.
+func (f *File) SHA256(ctx context.Context) (string, error) {
+	h := sha256.New()
+	_, err := io.Copy(h, interruptible{ctx, f.SectionReader})
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// interruptible fails once ctx has ended.
+type interruptible struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r interruptible) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(b)
+}
 
 // Open opens the regular file called name, which may be a link to one. It refuses
 // directories, pipes, sockets, devices, and files of more than limit bytes. Every error

@@ -1,6 +1,7 @@
 package plainfile
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -31,6 +32,25 @@ func TestReadFile(t *testing.T) {
 		if b, err := Read(n, 7); err != nil || string(b) != "seven b" {
 			t.Errorf("%s: %q, %v", n, b, err)
 		}
+	}
+}
+
+func TestSHA256(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	write(t, name, "abc") // FIPS 180-4's example
+	f, err := Open(name, Unlimited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	const want = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	if got, err := f.SHA256(ctx); got != want || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	cancel()
+	if _, err := f.SHA256(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }
 

@@ -25,9 +25,6 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 	if smart {
 		open = pipeline.OpenPackets
 	}
-	if o.Output.File == "" {
-		return nil, fault.New(fault.Usage, "no output; name one with Output.File")
-	}
 	clip, err := openClip(ctx, o, open)
 	if err != nil {
 		return nil, err
@@ -55,13 +52,7 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 
 // openClip opens a clip whose frames keep their times.
 func openClip(ctx context.Context, o pipeline.Options, open func(context.Context, pipeline.Options) (*pipeline.Clip, error)) (*pipeline.Clip, error) {
-	t := &o.Timing
-	switch {
-	case t.Rate.Value != nil || t.Slow != nil || t.Fit != nil || t.From != nil || t.To != nil || t.Curve != nil || t.Shutter != nil,
-		o.Synthesis.Duplicates == pipeline.RetimeDuplicates:
-		return nil, fault.New(fault.Usage, "repairs do not change the timing; convert before or after")
-	}
-	t.KeepTimestamps, o.Synthesis.Duplicates = true, pipeline.KeepDuplicates
+	o.Timing.KeepTimestamps, o.Synthesis.Duplicates = true, pipeline.KeepDuplicates
 	clip, err := open(ctx, o)
 	if err == nil {
 		clip.Plan.Total, clip.Plan.Gap = clip.Source.Video().Frames, nil // a gap may be long, because frames are missing
@@ -104,7 +95,6 @@ func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipelin
 	if err != nil {
 		return nil, err
 	}
-	r.clip.LogDamage(r.repairs.detected)
 	return r.clip.Report(result, s.Summary(), name, format), result.Partial(name)
 }
 

@@ -2,9 +2,11 @@ package restore
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"retime/pipeline"
@@ -82,6 +84,30 @@ func TestDamageThatPacketsState(t *testing.T) {
 			if damaged != (len(errors) == 1) {
 				t.Errorf("%s, damaged %v: %+v", c.name, damaged, errors)
 			}
+		}
+	}
+}
+
+// A restoration says that the input is damaged, though it copies the damaged packets.
+func TestDamageIsTold(t *testing.T) {
+	in := film(t, "a.mkv", "-an", "-t", "0.4", "-c:v", "ffv1", "-level", "3", "-slices", "4", "-slicecrc", "1", "-g", "1")
+	data, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2+100] ^= 1
+	if err := os.WriteFile(in, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, smart := range []bool{false, true} {
+		var log bytes.Buffer
+		o := options(t, in)
+		o.Convert.Output = pipeline.Output{File: filepath.Join(t.TempDir(), "out.mkv"), VideoCodec: "ffv1"}
+		o.Convert.Hooks.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.SmartCopy, o.Damage = smart, frames(t, "1")
+		mustRun(t, o)
+		if strings.Count(log.String(), "damage in the input") != 1 {
+			t.Errorf("smart copy %v says %s", smart, &log)
 		}
 	}
 }

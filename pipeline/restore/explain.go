@@ -82,7 +82,7 @@ func (l *signature) foundNearby(in []*signature, cx, cy, reach int, guesses ...s
 	best, nearest, at := 256*n, in[0], shiftBy{}
 	for _, m := range in {
 		for _, v := range guesses {
-			if l.beyond(cx, cy, v) {
+			if l.beyond(r, v) {
 				continue
 			}
 			if s := l.sum(m, r, v, best); s < best {
@@ -107,11 +107,9 @@ func (l *signature) foundNearby(in []*signature, cx, cy, reach int, guesses ...s
 
 // detail returns the sum of the differences between the rows of a cell, half of which half a row's shift may cost.
 func (l *signature) detail(cx, cy int) int {
-	x0, x1 := cell(cx, cellsX, l.small.Width)
-	y0, y1 := cell(cy, cellsY, l.small.Height)
-	sum := 0
-	for y := max(y0, 1); y < y1; y++ {
-		sum += swar.SumDifferences(l.small.Row(y)[x0:x1], l.small.Row(y - 1)[x0:x1])
+	r, sum := l.box(cx, cy), 0
+	for y := max(r.Min.Y, 1); y < r.Max.Y; y++ {
+		sum += swar.SumDifferences(l.small.Row(y)[r.Min.X:r.Max.X], l.small.Row(y - 1)[r.Min.X:r.Max.X])
 	}
 	return sum
 }
@@ -133,14 +131,14 @@ func (l *signature) search(m *signature, cx, cy, reach, enough, most int) (best 
 
 // between reports whether a cell differs by at most limit from m half a pixel around v.
 func (l *signature) between(m *signature, cx, cy int, v shiftBy, limit int) bool {
-	x0, x1 := cell(cx, cellsX, l.small.Width)
-	y0, y1 := cell(cy, cellsY, l.small.Height)
+	r := l.box(cx, cy)
+	x0, x1 := r.Min.X, r.Max.X
 	for i := range 9 {
 		dx, dy, sum := i%3-1, i/3-1, 0
-		if l.beyond(cx, cy, shiftBy{v.x + dx, v.y + dy}) {
+		if l.beyond(r, shiftBy{v.x + dx, v.y + dy}) {
 			continue
 		}
-		for y := y0; y < y1 && sum <= limit; y++ {
+		for y := r.Min.Y; y < r.Max.Y && sum <= limit; y++ {
 			row, near, far := l.small.Row(y), m.small.Row(y + v.y)[v.x+x0:], m.small.Row(y + v.y + dy)[v.x+x0:]
 			aside := m.small.Row(y + v.y)[v.x+x0+dx:]
 			corner := m.small.Row(y + v.y + dy)[v.x+x0+dx:]
@@ -175,14 +173,13 @@ func usualShift(at *[cellsY][cellsX]shiftBy, lost *[cellsY][cellsX]bool, rows in
 
 // enters reports whether a cell may show what was beyond the picture's edge before the camera moved by v, or a pixel more.
 func (l *signature) enters(cx, cy int, v shiftBy) bool {
-	return v != shiftBy{} && (l.beyond(cx, cy, shiftBy{v.x - 1, v.y - 1}) || l.beyond(cx, cy, shiftBy{v.x + 1, v.y + 1}))
+	r := l.box(cx, cy)
+	return v != shiftBy{} && (l.beyond(r, shiftBy{v.x - 1, v.y - 1}) || l.beyond(r, shiftBy{v.x + 1, v.y + 1}))
 }
 
-// beyond reports whether the cell, moved by v, lies partly outside the picture.
-func (l *signature) beyond(cx, cy int, v shiftBy) bool {
-	x0, x1 := cell(cx, cellsX, l.small.Width)
-	y0, y1 := cell(cy, cellsY, l.small.Height)
-	return x0+v.x < 0 || x1+v.x > l.small.Width || y0+v.y < 0 || y1+v.y > l.small.Height
+// beyond reports whether pixels, moved by v, lie partly outside the picture.
+func (l *signature) beyond(r image.Rectangle, v shiftBy) bool {
+	return r.Min.X+v.x < 0 || r.Max.X+v.x > l.small.Width || r.Min.Y+v.y < 0 || r.Max.Y+v.y > l.small.Height
 }
 
 // box returns the pixels of a cell.
@@ -237,14 +234,13 @@ type light struct {
 
 // relit compares a cell of f with the pixels of l that lie x, y away. Outside the picture, no gain fits.
 func (l *signature) relit(f *signature, cx, cy, x, y int) (v light) {
-	x0, x1 := cell(cx, cellsX, l.small.Width)
-	y0, y1 := cell(cy, cellsY, l.small.Height)
-	if x0+x < 0 || x1+x > l.small.Width || y0+y < 0 || y1+y > l.small.Height {
+	r := l.box(cx, cy)
+	if l.beyond(r, shiftBy{x, y}) {
 		return light{}
 	}
 	var n, p, q, pp, pq, qq int
-	for j := y0; j < y1; j += 2 {
-		to, from := f.small.Row(j)[x0:x1], l.small.Row(j + y)[x0+x:x1+x]
+	for j := r.Min.Y; j < r.Max.Y; j += 2 {
+		to, from := f.small.Row(j)[r.Min.X:r.Max.X], l.small.Row(j + y)[r.Min.X+x:r.Max.X+x]
 		for i := 0; i < len(to) && i < len(from); i += 2 {
 			g, w := int(from[i]), int(to[i])
 			p, q, pp, pq, qq, n = p+g, q+w, pp+g*g, pq+g*w, qq+w*w, n+1

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"math/big"
 	"path/filepath"
 	"testing"
 
@@ -31,16 +32,25 @@ func TestFaults(t *testing.T) {
 		}, fault.Usage},
 		{"max run", context.Background(), func(o *Options) { o.MaxRun = -1 }, fault.Usage},
 		{"a rate", context.Background(), func(o *Options) { o.Convert.Timing.Rate, _ = timeline.ParseRate("60") }, fault.Usage},
+		{"a part", context.Background(), func(o *Options) { o.Convert.Timing.From = big.NewRat(1, 10) }, fault.Usage},
+		{"no output", context.Background(), func(o *Options) { o.Convert.Output.File = "" }, fault.Usage},
+		{"the input", context.Background(), func(o *Options) { o.Convert.Output.File, o.Convert.Output.Overwrite = input, true }, fault.Usage},
+		{"no directory", context.Background(), func(o *Options) { o.Convert.Output.File = "none/out.nut" }, fault.CannotWrite},
+		{"a file that exists", context.Background(), func(o *Options) { o.Convert.Output.File = "fault_test.go" }, fault.CannotWrite},
 		{"no input", context.Background(), func(o *Options) { o.Convert.Input.File = "missing.mp4" }, fault.NoInput},
 		{"cancelled", cancelled, func(*Options) {}, fault.Cancelled},
 	} {
 		o := options(t, input)
 		o.Damage = frames(t, "3")
 		c.change(&o)
+		o.Found = func([]Finding) error {
+			t.Errorf("%s: the input was read through", c.name)
+			return nil
+		}
 		if _, err := Run(c.ctx, o); err == nil || fault.KindOf(err) != c.kind {
 			t.Errorf("%s: error %v, want kind %d", c.name, err, c.kind)
 		}
-		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output.File) + "/*"); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Dir(o.Convert.Output.File) + "/out*"); len(left) > 0 {
 			t.Errorf("%s: left behind %v", c.name, left)
 		}
 	}

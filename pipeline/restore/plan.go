@@ -121,7 +121,7 @@ func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &repairPlan{repairs: repairs{frames: map[int64]frame.Image[uint8]{}, insert: map[int64]int{}, detected: o.Detect}, made: map[int64]made{}}
+	p := &repairPlan{repairs: repairs{frames: map[int64]frame.Image[uint8]{}, insert: map[int64]int{}}, made: map[int64]made{}}
 	p.tooLong = d.dropLong(o.MaxRun)
 	if len(d.bad) == len(s.stamps)*int(d.parts) {
 		kind := fault.Usage

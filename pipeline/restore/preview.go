@@ -68,8 +68,8 @@ func (p *Preview) Resolve(f Finding) (Finding, error) {
 
 // Source returns frame n of the input as it is, with a reference.
 func (p *Preview) Source(ctx context.Context, n int64) (f *frame.Frame, err error) {
-	if n < 0 || n >= p.Frames() {
-		return nil, fault.New(fault.Usage, "frame %d: the input has frames 0 to %d", n, p.Frames()-1)
+	if err := p.check(n); err != nil {
+		return nil, err
 	}
 	source, err := openRange(ctx, p.clip, p.scan.stamps, int(n), int(n))
 	if err != nil {
@@ -79,10 +79,21 @@ func (p *Preview) Source(ctx context.Context, n int64) (f *frame.Frame, err erro
 	return source.Read()
 }
 
+// check refuses numbers that no frame of the input has.
+func (p *Preview) check(n int64) error {
+	if n < 0 || n >= p.Frames() {
+		return fault.New(fault.Usage, "frame %d: the input has frames 0 to %d", n, p.Frames()-1)
+	}
+	return nil
+}
+
 // Frame returns the frame of the output that stands for frame n of the input or, with inserted from 1 on, one of those
 // that are inserted after it, if all of damage is restored; with a reference, and with the sample values of Run. Fields
 // are woven, as in the output.
 func (p *Preview) Frame(ctx context.Context, damage []Finding, n int64, inserted int) (*frame.Frame, error) {
+	if err := p.check(n); err != nil {
+		return nil, err
+	}
 	scan := *p.scan
 	scan.findings = append([]Finding(nil), damage...)
 	o := Options{MaxRun: p.max}
@@ -93,6 +104,10 @@ func (p *Preview) Frame(ctx context.Context, damage []Finding, n int64, inserted
 	}
 	if err := plan.repairs.check(p.Video()); err != nil {
 		return nil, err
+	}
+	pictures := scan.pictures(plan.repairs.weave, n)
+	if most := plan.repairs.insert[pictures[len(pictures)-1].stamp] / len(pictures); inserted < 0 || inserted > most {
+		return nil, fault.New(fault.Usage, "inserted frame %d: %d are inserted after frame %d", inserted, most, n)
 	}
 	e := p.excerpt(&scan, plan, n)
 	source, err := openRange(ctx, p.clip, scan.stamps, int(e.frame), int(e.last))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"retime/frame"
+	"retime/pipeline/fault"
 )
 
 // previewed opens a preview of a clip, and returns the frames that its restoration by a list writes.
@@ -56,6 +57,11 @@ func TestPreview(t *testing.T) {
 	}
 	if _, err := p.Source(context.Background(), 20); err == nil {
 		t.Error("there is a frame 20")
+	}
+	for _, c := range [][2]int{{-1, 0}, {20, 0}, {9, 1}, {12, 3}, {12, -1}} { // damaged, and with two frames after it
+		if _, err := p.Frame(context.Background(), found, int64(c[0]), c[1]); fault.KindOf(err) != fault.Usage {
+			t.Errorf("frame %d, inserted %d: %v", c[0], c[1], err)
+		}
 	}
 	for _, line := range []string{"20 black", "3.t black", "19 gap 1 0 insert=1", "3 black 1 0 region=97,0,8,8", "3 black 1 0 region=0,61,8,8"} {
 		wrong, err := ParseList(strings.NewReader(line))

@@ -12,6 +12,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 )
 
 // DefaultMaxRun is the default of Options.MaxRun.
@@ -118,7 +119,11 @@ func (o Options) settled() (Options, error) {
 	if o.Convert.Hooks.Log == nil {
 		o.Convert.Hooks.Log = slog.New(slog.DiscardHandler)
 	}
+	t := &o.Convert.Timing
 	switch fields := o.Convert.Input.Deinterlace; {
+	case t.Rate.Value != nil || t.Slow != nil || t.Fit != nil || t.From != nil || t.To != nil || t.Curve != nil || t.Shutter != nil,
+		o.Convert.Synthesis.Duplicates == pipeline.RetimeDuplicates:
+		return o, fault.New(fault.Usage, "repairs do not change the timing; convert before or after")
 	case fields != pipeline.RefuseFields && fields != pipeline.IgnoreFields:
 		return o, fault.New(fault.Usage, "Input.Deinterlace %s: a restoration takes off alone", fields)
 	case fields == pipeline.IgnoreFields && o.FieldOrder != BothFields:
@@ -138,6 +143,12 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if len(o.Damage) == 0 && !o.Detect && !o.MissingFromNumbering {
 		return nil, fault.New(fault.Usage, "nothing to restore; name frames, or have damage looked for")
 	}
+	if in, out := &o.Convert.Input, &o.Convert.Output; !o.DryRun { // before the input is read, which may take long
+		w := media.WriterOptions{Container: media.ContainerOptions{Format: out.Format}, Overwrite: out.Overwrite}
+		if err := media.CheckOutput(out.File, in.File, w); err != nil {
+			return nil, err
+		}
+	}
 	if o.Convert.Input.File == "-" {
 		name, remove, err := spool(ctx, o.Convert.Hooks.Log)
 		if err != nil {
@@ -150,6 +161,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Convert.LogDamage(s.damage, s.damaged, o.Detect)
 	report := &Report{Findings: s.findings, Frames: int64(len(s.stamps))}
 	p, err := s.planRepairs(&o)
 	if err != nil {

@@ -22,6 +22,8 @@ type inputScan struct {
 	numbers  []int       // of the files of an image sequence; nil for other input
 	fields   *interlaced // nil if frames are restored as they are
 	asFrames bool        // because the user says so
+	damage   media.Damage
+	damaged  []int64 // frames, as media.Reader lists them
 }
 
 // scan reads the input once. If frames that are marked as interlaced come after others, it begins again, in fields.
@@ -49,31 +51,29 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 	if o.SmartCopy {
 		c.Input.Rotation = pipeline.KeepRotation
 	}
-	r, err := pipeline.OpenInput(ctx, c, pipeline.Span{From: c.Timing.From, To: c.Timing.To, MarkDamage: o.Detect})
+	r, err := pipeline.OpenInput(ctx, c, pipeline.Span{MarkDamage: o.Detect})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	s := &inputScan{video: r.Video(), findings: slices.Clone(o.Damage), numbers: media.SequenceNumbers(c.Input.File)}
-	if s.numbers == nil && !media.Seekable(c.Input.File) {
-		return nil, fault.New(fault.Usage, "input %q cannot be read twice; give a file", c.Input.File)
+	if err := s.check(o); err != nil {
+		return nil, err
 	}
-	if s.numbers == nil && o.MissingFromNumbering {
-		return nil, fault.New(fault.Usage, "Options.MissingFromNumbering: input %q is no image sequence, such as frames/%%05d.dpx", c.Input.File)
-	}
-	if s.video.SingleFields() {
-		if err := c.Input.Deinterlace.CheckFields(c.Input.File, s.video); err != nil {
-			return nil, err
-		}
-	}
-	probe := media.NewFieldProbe(s.video)
-	switch {
+	var marked markedFrames
+	look := func(*frame.Frame) error { return nil }
+	switch probe := media.NewFieldProbe(s.video); {
 	case c.Input.Deinterlace != pipeline.RefuseFields:
-		s.asFrames, probe = true, nil
+		s.asFrames = true
 	case s.video.Interlaced || later || o.FieldOrder != BothFields:
-		s.fields, probe = &interlaced{order: o.FieldOrder, probe: probe}, nil
+		s.fields = &interlaced{order: o.FieldOrder, probe: probe}
+		look = func(f *frame.Frame) error {
+			s.fields.add(f)
+			return nil
+		}
+	default:
+		marked.probe, look = probe, marked.add
 	}
-	var marked []int // frames that are marked as interlaced, in a scan in frames
 	var d detection
 	if o.Detect {
 		if d, err = newDetection(o, s.fields); err != nil {
@@ -81,50 +81,16 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 		}
 		defer d.close()
 	}
-	for {
-		f, err := r.Read()
-		if errors.Is(err, io.EOF) || fault.KindOf(err) == fault.BadData && len(s.stamps) > 0 {
-			break // the second pass reports damage that ends the input
-		} else if err != nil {
-			return nil, err
+	err = s.read(r, func(f *frame.Frame) error {
+		if err := look(f); err != nil || d == nil {
+			return err
 		}
-		s.stamps = append(s.stamps, f.PTS)
-		s.length = f.Duration
-		if s.fields != nil {
-			s.fields.add(f)
-		} else if _, is := media.TopFieldFirst(f); is && !s.asFrames {
-			marked = append(marked, len(s.stamps)-1)
-			if n := len(marked) - fewest; n >= 0 && marked[len(marked)-1]-marked[n] < within {
-				f.Release()
-				return nil, errFieldsLater
-			}
-		}
-		if probe != nil && !probe.Enough() {
-			probe.Look(f)
-		}
-		if d != nil {
-			err = d.add(f)
-		}
-		f.Release()
-		if err != nil {
-			return nil, err
-		}
+		return d.add(f)
+	})
+	if err != nil {
+		return nil, err
 	}
-	if probe != nil {
-		warnOfFields(o, probe)
-	}
-	if len(marked) > 0 {
-		o.Convert.Hooks.Log.Warn("few frames are marked as interlaced, so all are restored as frames; Options.FieldOrder has them restored as fields",
-			"input", o.Convert.Input.File, "frames", len(marked), "first", marked[0])
-	}
-	// A picture that cannot be decoded is missing as well. Timestamps count from the first file's
-	// number.
-	if first := s.numbers; first != nil {
-		s.numbers = make([]int, len(s.stamps))
-		for i, t := range s.stamps {
-			s.numbers[i] = first[0] + int(t)
-		}
-	}
+	marked.warn(&o.Convert)
 	if o.MissingFromNumbering {
 		s.findings = append(s.findings, missing(s.numbers)...)
 	}
@@ -138,6 +104,87 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 	return s, nil
 }
 
+// check refuses an input that cannot be restored as o asks for.
+func (s *inputScan) check(o *Options) error {
+	in := &o.Convert.Input
+	switch {
+	case s.numbers == nil && !media.Seekable(in.File):
+		return fault.New(fault.Usage, "input %q cannot be read twice; give a file", in.File)
+	case s.numbers == nil && o.MissingFromNumbering:
+		return fault.New(fault.Usage, "Options.MissingFromNumbering: input %q is no image sequence, such as frames/%%05d.dpx", in.File)
+	case s.video.SingleFields():
+		return in.Deinterlace.CheckFields(in.File, s.video)
+	}
+	return nil
+}
+
+// read passes each frame to look. Damage that ends the input is no error: the second pass reports it.
+func (s *inputScan) read(r *media.Reader, look func(*frame.Frame) error) error {
+	for {
+		f, err := r.Read()
+		if errors.Is(err, io.EOF) || fault.KindOf(err) == fault.BadData && len(s.stamps) > 0 {
+			break
+		} else if err != nil {
+			return err
+		}
+		s.stamps = append(s.stamps, f.PTS)
+		s.length = f.Duration
+		err = look(f)
+		f.Release()
+		if err != nil {
+			return err
+		}
+	}
+	s.damage, s.damaged = r.Damage(), r.DamagedFrames()
+	// A picture that cannot be decoded is missing as well. Timestamps count from the first file's
+	// number.
+	if first := s.numbers; first != nil {
+		s.numbers = make([]int, len(s.stamps))
+		for i, t := range s.stamps {
+			s.numbers[i] = first[0] + int(t)
+		}
+	}
+	return nil
+}
+
+// markedFrames looks out for interlaced frames where frames are restored as they are.
+type markedFrames struct {
+	probe *media.FieldProbe // of how they look; nil if nobody asks, or they are too small
+	count int               // of all frames
+	list  []int             // frames that are marked as interlaced
+}
+
+// add takes the next frame. It returns errFieldsLater if damage alone would not mark so many.
+func (m *markedFrames) add(f *frame.Frame) error {
+	if _, is := media.TopFieldFirst(f); is {
+		m.list = append(m.list, m.count)
+		if k := len(m.list) - fewest; k >= 0 && m.count-m.list[k] < within {
+			return errFieldsLater
+		}
+	}
+	m.count++
+	if m.probe != nil && !m.probe.Enough() {
+		m.probe.Look(f)
+	}
+	return nil
+}
+
+// warn warns if pictures look interlaced although they are not marked so, or if a few are marked.
+func (m *markedFrames) warn(o *pipeline.Options) {
+	if m.probe != nil {
+		switch interlaced, telecined := m.probe.Verdict(); {
+		case telecined:
+			o.Hooks.Log.Warn("the pictures look telecined, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Input.File)
+		case interlaced:
+			o.Hooks.Log.Warn("the pictures look interlaced, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Input.File)
+		}
+	}
+	if len(m.list) > 0 {
+		o.Hooks.Log.Warn("few frames are marked as interlaced, so all are restored as frames; Options.FieldOrder has them restored as fields",
+			"input", o.Input.File, "frames", len(m.list), "first", m.list[0])
+	}
+}
+
 // missing returns the gaps in the numbers of an image sequence.
 func missing(numbers []int) (found []Finding) {
 	for i := 1; i < len(numbers); i++ {
@@ -147,16 +194,6 @@ func missing(numbers []int) (found []Finding) {
 		}
 	}
 	return found
-}
-
-// warnOfFields warns if the pictures look interlaced although they are not marked so.
-func warnOfFields(o *Options, probe *media.FieldProbe) {
-	switch interlaced, telecined := probe.Verdict(); {
-	case telecined:
-		o.Convert.Hooks.Log.Warn("the pictures look telecined, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Convert.Input.File)
-	case interlaced:
-		o.Convert.Hooks.Log.Warn("the pictures look interlaced, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Convert.Input.File)
-	}
 }
 
 // detection finds damage in frames that come in order.
@@ -218,15 +255,11 @@ func (s *inputScan) timecode(t Timecode) (*big.Rat, error) {
 // counting returns the rate at which timecodes count the frames, nil if none is known, and the first frame's, which is zero, and
 // drops numbers if drop is set, unless the input states it.
 func (s *inputScan) counting(drop bool) (rate *big.Rat, first Timecode) {
-	rate = s.video.Rate
-	if a := s.video.Average; rate == nil || a != nil && rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
-		rate = a // the times of the frames are on no grid
-	}
 	first, err := ParseTimecode(s.video.Timecode.Text)
 	if err != nil {
 		first = Timecode{Drop: drop}
 	}
-	return rate, first
+	return CountedRate(s.video), first
 }
 
 // end returns the time at which the last frame ends.

@@ -31,8 +31,6 @@ type repairs struct {
 	// marked is the field that comes first in the first frame that is marked as interlaced, empty if none is; stated is the one
 	// that comes first by the options, if they say so.
 	marked, stated Field
-	// detected is set if damage was looked for, and so frames that the decoder called damaged are among them.
-	detected bool
 }
 
 // bad reports whether the frame at a timestamp is replaced.

@@ -29,9 +29,6 @@ func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), e
 	part := filepath.Join(os.TempDir(), "retime-input")
 	_ = atomicfile.Sweep(part)
 	to, err := atomicfile.Create(part)
-	if err == nil {
-		err = to.Chmod(0o600) // other users may see the directory
-	}
 	if err != nil {
 		return "", nil, fault.New(fault.CannotWrite, "keep standard input: %w", err)
 	}
@@ -39,7 +36,9 @@ func spool(ctx context.Context, log *slog.Logger) (name string, remove func(), e
 	log.Info("standard input is read twice, so a copy is kept until the end", "in", to.Name())
 	stop := context.AfterFunc(ctx, func() { _ = in.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	_, err = io.Copy(to, in)
+	if err = to.Chmod(0o600); err == nil { // other users may see the directory
+		_, err = io.Copy(to, in)
+	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	} else if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 	"retime/pipeline/timeline/rational"
 )
 
@@ -92,6 +93,14 @@ func TimecodeAt(first Timecode, n int64, rate *big.Rat) Timecode {
 	}
 	seconds := n / base
 	return Timecode{int(seconds / 3600 % 24), int(seconds / 60 % 60), int(seconds % 60), int(n % base), first.Drop}
+}
+
+// CountedRate returns the rate at which timecodes count the frames of a video; nil if none is known.
+func CountedRate(v media.Video) *big.Rat {
+	if a := v.Average; v.Rate == nil || a != nil && v.Rate.Cmp(new(big.Rat).Add(a, a)) > 0 {
+		return a // the times of the frames are on no grid
+	}
+	return v.Rate
 }
 
 // after returns the time from the timecode first to t, in seconds, at a frame rate. If

@@ -169,3 +169,18 @@ func TestSmartCopyKeepsTheTimecode(t *testing.T) {
 		t.Errorf("the timecode is %q", got)
 	}
 }
+
+func TestCountedRate(t *testing.T) {
+	rate := func(n int64) *big.Rat {
+		if n == 0 {
+			return nil
+		}
+		return big.NewRat(n, 1)
+	}
+	for _, c := range []struct{ rate, average, want int64 }{{25, 0, 25}, {25, 24, 25}, {50, 25, 50}, {1000, 25, 25}, {0, 25, 25}, {0, 0, 0}} {
+		got := CountedRate(media.Video{Rate: rate(c.rate), Average: rate(c.average)})
+		if want := rate(c.want); (got == nil) != (want == nil) || got != nil && got.Cmp(want) != 0 {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

@@ -86,7 +86,7 @@ func FuzzMake(f *testing.F) {
 		defer cancel()
 		made := 0
 		for i := range min(len(p.Ranges), 2) {
-			o := p.apply(pipeline.Options{Compute: pipeline.Compute{Threads: 1, Backend: pipeline.CPU}})
+			o := p.Conversion(pipeline.Options{Compute: pipeline.Compute{Threads: 1, Backend: pipeline.CPU}})
 			o.Hooks.Digest = func(int64, pipeline.Digest) {
 				if made++; made > 40 {
 					cancel()

@@ -57,7 +57,7 @@ func (p *Plan) join(ctx context.Context, j *joiner, local pipeline.Options) (*pi
 		}
 	}
 	defer j.close()
-	o := p.apply(local)
+	o := p.Conversion(local)
 	o.Output.File, o.Output.Format, o.Output.Overwrite, o.Output.Keep = local.Output.File, local.Output.Format, local.Output.Overwrite, local.Output.Keep
 	return p.Whole.write(ctx, o, j.next)
 }

@@ -22,6 +22,7 @@ import (
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
+	"retime/testdata/posix"
 )
 
 // left lists the files in a directory.
@@ -123,6 +124,24 @@ func TestResumedConversionsEndAsOneRun(t *testing.T) {
 	}
 	if _, err := Convert(context.Background(), o, Options{Length: second, Program: "test"}); fault.KindOf(err) != fault.CannotWrite {
 		t.Errorf("an output that exists: %v", err)
+	}
+}
+
+// A conversion that can be resumed gives a file its name at the end, so that nothing else may have that name.
+func TestOutputsThatCannotBeResumed(t *testing.T) {
+	o, dir := options(clip(t)), t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := posix.Mkfifo(t, pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, kind := range map[string]fault.Kind{pipe: fault.Usage, o.Input.File: fault.Usage, "http://127.0.0.1:1/a.mkv": fault.Usage, "-": fault.Usage, dir: fault.CannotWrite} {
+		o.Output = pipeline.Output{File: name, Format: "matroska", Overwrite: true}
+		if _, err := Convert(t.Context(), o, Options{Length: big.NewRat(1, 1), Program: "test"}); fault.KindOf(err) != kind {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if info, err := os.Stat(pipe); err != nil || info.Mode()&os.ModeNamedPipe == 0 || len(left(t, dir)) != 1 {
+		t.Errorf("%v, %v, beside %q", info, err, left(t, dir))
 	}
 }
 

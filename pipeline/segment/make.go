@@ -10,17 +10,14 @@ import (
 	"retime/pipeline/fault"
 )
 
-// apply returns the plan's settings with the options of local that may differ between
-// workers.
-func (p *Plan) apply(local pipeline.Options) pipeline.Options {
+// Conversion returns the options of the whole conversion: the plan's, with those of local that may differ
+// between workers.
+func (p *Plan) Conversion(local pipeline.Options) pipeline.Options {
 	o := p.Settings
 	o.Compute, o.Synthesis.FlowCache = local.Compute, local.Synthesis.FlowCache
 	o.Hooks.Log, o.Hooks.Progress = local.Hooks.Log, local.Hooks.Progress
 	return o
 }
-
-// Conversion returns the options of the whole conversion, with those of local that Make heeds.
-func (p *Plan) Conversion(local pipeline.Options) pipeline.Options { return p.apply(local) }
 
 // Make makes range i in dir. made is false if the range was there and whole already. Of
 // local, Make heeds Compute, Synthesis.FlowCache, Hooks.Log and Hooks.Progress, and
@@ -72,7 +69,7 @@ func (p *Plan) confine(dir string, local pipeline.Options) error {
 // makeRun is MakeRun without its preparations. It returns the sum of the reports of all passes, in which
 // Made counts the frames of the ranges that were there, too.
 func (p *Plan) makeRun(ctx context.Context, dir string, first, end int, local pipeline.Options, each func(m *Manifest, made bool)) (*pipeline.Report, error) {
-	o := p.apply(local)
+	o := p.Conversion(local)
 	sum := &pipeline.Report{}
 	done := func(m *Manifest, made bool) {
 		sum.Made += m.Made

@@ -7,9 +7,6 @@ package segment
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -106,9 +103,7 @@ func planRanges(ctx context.Context, o pipeline.Options, cut Options) (*Plan, er
 	if p.Input, err = describe(ctx, path); err != nil {
 		return nil, err
 	}
-	each := new(big.Rat).Mul(cut.Length, whole.Rate)
-	n, _ := new(big.Rat).Quo(new(big.Rat).SetInt64(whole.Frames), each).Float64()
-	count := min(max(int64(n+0.5), 1), max(whole.Frames/shortest, 1))
+	count := Count(whole.Frames, whole.Rate, cut.Length)
 	if count > maxRanges {
 		return nil, fault.New(fault.Usage, "Options.Length %s: makes %d ranges; at most %d", cut.Length.FloatString(3), count, maxRanges)
 	}
@@ -126,6 +121,13 @@ func planRanges(ctx context.Context, o pipeline.Options, cut Options) (*Plan, er
 		p.Ranges[i].Start = starts.before(p.Ranges[i].First)
 	}
 	return p, nil
+}
+
+// Count returns how many ranges of about a length in seconds, which is above 0, so many frames at a rate have.
+func Count(frames int64, rate, length *big.Rat) int64 {
+	each := new(big.Rat).Mul(length, rate)
+	n, _ := each.Quo(new(big.Rat).SetInt64(frames), each).Float64()
+	return min(max(int64(n+0.5), 1), max(frames/shortest, 1))
 }
 
 // divide cuts frames into count ranges of nearly equal length. It moves a cut to a
@@ -169,27 +171,11 @@ func describe(ctx context.Context, path string) (in Input, err error) {
 	if err != nil {
 		return in, fault.New(fault.NoInput, "%w", err)
 	}
-	h := sha256.New()
-	if _, err := io.Copy(h, reader{ctx, f}); err != nil {
-		if ctx.Err() != nil {
-			return in, fault.Cancel(ctx, "cancelled")
-		}
-		return in, fault.New(fault.NoInput, "%w", err)
+	sum, err := f.SHA256(ctx)
+	if err != nil {
+		return in, fault.Interrupted(ctx, fault.New(fault.NoInput, "%w", err))
 	}
-	return Input{path, info.Size(), info.ModTime().UTC(), hex.EncodeToString(h.Sum(nil))}, nil
-}
-
-// reader fails once ctx has ended.
-type reader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r reader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(b)
+	return Input{path, info.Size(), info.ModTime().UTC(), sum}, nil
 }
 
 // checkInput makes sure that the input is the planned one, by its size and time of

@@ -35,11 +35,14 @@ func StateDir(output string) string {
 // changed. It removes the directory when the output is whole.
 func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Report, error) {
 	began := time.Now()
-	if o.Output.File == "" || o.Output.File == "-" {
+	info, err := os.Stat(o.Output.File)
+	if name := o.Output.File; name == "" || name == "-" || err == nil && !info.Mode().IsRegular() && !info.IsDir() || err != nil && strings.Contains(name, "://") {
 		return nil, fault.New(fault.Usage, "a conversion that can be resumed needs an output file; name one with Output.File")
 	}
-	if media.Overwrites(o.Output.File, o.Input.File) {
-		return nil, fault.New(fault.Usage, "output %q is the input; choose another name", o.Output.File)
+	// An output that exists may be whole already, by a run that was killed in its last steps; its directory is made below.
+	w := media.WriterOptions{Container: media.ContainerOptions{Format: o.Output.Format}, Overwrite: true}
+	if err := media.CheckOutput(o.Output.File, o.Input.File, w); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
 	dir := StateDir(o.Output.File)
 	if in, err := confine.New(o.Compute.Confine); err != nil {

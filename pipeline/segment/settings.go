@@ -129,7 +129,8 @@ func key(name string) string {
 func strictly[T any](text []byte) (v T, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	return v, d.Decode(&v)
+	err = d.Decode(&v)
+	return v, err
 }
 
 // plain returns the value of s in the form that JSON has.

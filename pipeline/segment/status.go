@@ -97,7 +97,7 @@ func (p *Plan) Verify(ctx context.Context, dir string, sample int, local pipelin
 		return nil, err
 	}
 	s, manifests := p.status(dir, true)
-	o := p.apply(local)
+	o := p.Conversion(local)
 	total := int64(0)
 	for _, m := range manifests {
 		if m != nil {

@@ -14,20 +14,16 @@ func (r *run) composeRegions(v *Interval) error {
 		if len(line.Regions) == 0 || !r.owns(t.Index) || t.Phase == 0 || v.B == nil {
 			continue
 		}
-		base, motion := t.wish, false
-		for _, g := range line.Regions {
-			motion = motion || g.Method == decision.Interpolated
+		var moving [][][2]float64 // what is to go along the motion
+		for i := range line.Regions {
+			g := &line.Regions[i]
 			flows := g.Method == decision.Interpolated || g.Method == decision.Drawn
 			if v.Gap && (flows || g.Method == decision.Blended) || flows && !r.params.Mode.UsesFlow() {
 				return fault.New(fault.Usage, "Synthesis.Decisions: line %d: a region of frame %d cannot be %s: no motion is estimated there", line.Line, t.Index, g.Method)
 			}
-		}
-		if motion {
-			t.wish = decision.Interpolated
-		}
-		for i := range line.Regions {
-			switch g := &line.Regions[i]; g.Method {
+			switch g.Method {
 			case decision.Interpolated:
+				moving = append(moving, g.Outline)
 			case decision.Drawn:
 				m := g.Motion()
 				t.decided = append(t.decided, m.Way(r.video.Height)...)
@@ -35,38 +31,43 @@ func (r *run) composeRegions(v *Interval) error {
 				t.decided = append(t.decided, g.Outline)
 			}
 		}
+		around := t.wish
+		apart := len(moving) > 0 && around != "" && around != decision.Interpolated
+		if len(moving) > 0 {
+			t.wish = decision.Interpolated
+		}
 		t.Compose = func(dst, made *frame.Frame) error {
 			frame.Copy(dst, made)
-			if motion && base != "" && base != decision.Interpolated {
-				var inner [][][2]float64
-				for _, g := range line.Regions {
-					if g.Method == decision.Interpolated {
-						inner = append(inner, g.Outline)
-					}
-				}
-				if err := r.fill(dst, v, t.Phase, base, r.cells(inner, true)); err != nil {
+			if apart {
+				if err := r.fill(dst, v, t.Phase, around, r.cells(moving, true)); err != nil {
 					return err
 				}
 			}
-			for i := 0; i < len(line.Regions); i++ {
-				switch g := &line.Regions[i]; g.Method {
-				case decision.Interpolated:
-				case decision.Drawn: // those that follow each other count as one
-					var list []warp.Drawn
-					for ; i < len(line.Regions) && line.Regions[i].Method == decision.Drawn; i++ {
-						list = append(list, line.Regions[i].Motion())
-					}
-					i--
-					if err := r.follow(dst, v, t.Phase, list); err != nil {
-						return err
-					}
-				default:
-					if err := r.fill(dst, v, t.Phase, g.Method, r.cells([][][2]float64{g.Outline}, false)); err != nil {
-						return err
-					}
-				}
+			return r.fillRegions(dst, v, t.Phase, line.Regions)
+		}
+	}
+	return nil
+}
+
+// fillRegions shows regions of dst as is decided, but for those that go along the motion. Drawn ones that follow each
+// other count as one.
+func (r *run) fillRegions(dst *frame.Frame, v *Interval, phase warp.Phase, regions []decision.Region) error {
+	var drawn []warp.Drawn
+	for i := range regions {
+		var err error
+		switch g := &regions[i]; g.Method {
+		case decision.Interpolated:
+		case decision.Drawn:
+			drawn = append(drawn, g.Motion())
+			if i+1 == len(regions) || regions[i+1].Method != decision.Drawn {
+				err = r.follow(dst, v, phase, drawn)
+				drawn = nil
 			}
-			return nil
+		default:
+			err = r.fill(dst, v, phase, g.Method, r.cells([][][2]float64{g.Outline}, false))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -29,13 +29,8 @@ func (c *session) command(s edits.State) string {
 	words := []string{"retime", o.Input.File, "-o", o.Output.File}
 	decided := map[string]bool{"preset": s.Preset != "", "shutter": s.Shutter != "", "slow": s.Curve != "", "speed": s.Curve != "", "decisions": true, "static-mask": true, "curve": true, "segment-seconds": true, "resume": true, "overwrite": true}
 	for _, f := range c.clip.Flags {
-		if decided[f.Name] {
-			continue
-		}
-		if f.Value == "true" {
-			words = append(words, "--"+f.Name)
-		} else {
-			words = append(words, "--"+f.Name+"="+f.Value)
+		if !decided[f.Name] {
+			words = append(words, f.word())
 		}
 	}
 	if s.Preset != "" {

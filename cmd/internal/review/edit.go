@@ -66,46 +66,38 @@ func (c *session) edit(ctx context.Context, e *editRequest) (err error) {
 
 // change returns what an edit makes of a state.
 func (c *session) change(ctx context.Context, e *editRequest) (func(edits.State) (edits.State, error), error) {
-	about := func() error {
+	switch e.Do {
+	case "method", "cut", "region", "motion", "clear", "preset of", "shutter of": // they are about frames
 		if total := c.maker.Plan().Total; e.First < 0 || e.Last < e.First || e.Last >= total {
-			return fault.New(fault.Usage, "frames %d to %d: the output has frames 0 to %d", e.First, e.Last, total-1)
+			return nil, fault.New(fault.Usage, "frames %d to %d: the output has frames 0 to %d", e.First, e.Last, total-1)
 		}
 		if e.Last-e.First >= maxEdited {
-			return fault.New(fault.Usage, "%d frames are too many for one decision; at most %d", e.Last-e.First+1, maxEdited)
+			return nil, fault.New(fault.Usage, "%d frames are too many for one decision; at most %d", e.Last-e.First+1, maxEdited)
 		}
-		return nil
-	}
-	var err error
-	switch e.Do {
-	case "method", "cut", "region", "motion", "clear", "preset of", "shutter of":
-		err = about()
 	}
 	video := c.maker.Video()
 	switch e.Do {
 	case "method":
-		return func(s edits.State) (edits.State, error) { return s.SetMethod(e.First, e.Last, e.Method, c.at) }, err
+		return func(s edits.State) (edits.State, error) { return s.SetMethod(e.First, e.Last, e.Method, c.at) }, nil
 	case "cut":
-		return func(s edits.State) (edits.State, error) { return s.SetCut(e.First, e.Cut, c.at) }, err
+		return func(s edits.State) (edits.State, error) { return s.SetCut(e.First, e.Cut, c.at) }, nil
 	case "region":
 		g := pipeline.Region{Method: e.Method, Outline: e.Outline}
-		return func(s edits.State) (edits.State, error) { return s.SetRegion(e.First, e.Last, g, c.at) }, err
+		return func(s edits.State) (edits.State, error) { return s.SetRegion(e.First, e.Last, g, c.at) }, nil
 	case "motion":
-		if err != nil {
-			return nil, err
-		}
 		list, err := c.intervals(ctx, e.First, e.Last)
 		g := pipeline.Region{Method: pipeline.DrawnMotion, Outline: e.Outline, Arrows: e.Arrows}
 		return func(s edits.State) (edits.State, error) { return s.SetMotion(list, g, c.at) }, err
 	case "preset of":
 		return func(s edits.State) (edits.State, error) {
 			return s.SetPresetOf(e.First, e.Last, pipeline.Preset(e.Value), c.at)
-		}, err
+		}, nil
 	case "shutter of":
 		return func(s edits.State) (edits.State, error) {
 			return s.SetShutterOf(e.First, e.Last, e.Value, c.at)
-		}, err
+		}, nil
 	case "clear":
-		return func(s edits.State) (edits.State, error) { return s.Clear(e.First, e.Last), nil }, err
+		return func(s edits.State) (edits.State, error) { return s.Clear(e.First, e.Last), nil }, nil
 	case "mask":
 		return func(s edits.State) (edits.State, error) {
 			return s.PaintMask(video.Width, video.Height, e.Outline, e.Still)

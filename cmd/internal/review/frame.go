@@ -61,7 +61,7 @@ func (c *session) serveFrame(w http.ResponseWriter, r *http.Request) error {
 
 // serveKnownThumbnail sends a small picture of a frame that was found doubtful without opening
 // its clip, or else has the clip's session make it.
-func (s *Server) serveKnownThumbnail(make http.HandlerFunc) http.HandlerFunc {
+func (s *Server) serveKnownThumbnail(other http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.PathValue("clip"))
 		k, err := strconv.ParseInt(r.FormValue("frame"), 10, 64)
@@ -74,7 +74,7 @@ func (s *Server) serveKnownThumbnail(make http.HandlerFunc) http.HandlerFunc {
 				return
 			}
 		}
-		make(w, r)
+		other(w, r)
 	}
 }
 

@@ -22,11 +22,11 @@ type hub struct {
 
 // tab is a page that listens.
 type tab struct {
-	clip int // -1 for the list of clips
-	// events holds the newest event of each kind, or, if a kind adds up, all of them.
-	mu     sync.Mutex
-	latest map[string]json.RawMessage
-	adding []json.RawMessage
+	clip int // listTab for the list of clips
+
+	mu     sync.Mutex                 // for what follows
+	latest map[string]json.RawMessage // the newest event of each kind
+	adding []json.RawMessage          // all ratings
 	wake   chan struct{}
 }
 

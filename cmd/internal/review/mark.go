@@ -23,18 +23,19 @@ const markName = "output.json"
 // maxMark bounds the size of that file in bytes.
 const maxMark = 1 << 10
 
-func markOf(name string) (mark, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return mark{}, err
+// markOf returns the mark of an output; ok is false if it is no file.
+func markOf(output string) (m mark, ok bool) {
+	info, err := os.Stat(output)
+	if err != nil || !info.Mode().IsRegular() {
+		return m, false
 	}
-	return mark{info.Size(), info.ModTime().UTC()}, nil
+	return mark{info.Size(), info.ModTime().UTC()}, true
 }
 
 // isOurs reports whether output is as the page has left it.
 func isOurs(output string) bool {
-	is, err := markOf(output)
-	if err != nil {
+	is, ok := markOf(output)
+	if !ok {
 		return false
 	}
 	var was mark
@@ -44,15 +45,13 @@ func isOurs(output string) bool {
 
 // leaveMark makes output the page's, if it is a file.
 func leaveMark(output string) error {
-	if info, err := os.Stat(output); err != nil || !info.Mode().IsRegular() {
+	m, ok := markOf(output)
+	if !ok {
 		return nil
 	}
-	m, err := markOf(output)
+	text, err := json.Marshal(m)
 	if err == nil {
-		var text []byte
-		if text, err = json.Marshal(m); err == nil {
-			err = atomicfile.ReplaceFile(filepath.Join(stateDir(output), markName), append(text, '\n'))
-		}
+		err = atomicfile.ReplaceFile(filepath.Join(stateDir(output), markName), append(text, '\n'))
 	}
 	if err != nil {
 		return fault.New(fault.CannotWrite, "render: %w", err)

@@ -33,7 +33,7 @@ type rating struct {
 	Fallback   bool            `json:"fallback,omitempty"`
 	Score      float64         `json:"rating"`          // confidence of the worst place, of a frame without one that of all
 	Final      bool            `json:"final,omitempty"` // rated as it will be rendered, not at the preset fast
-	Box        *[4]int         `json:"box,omitempty"`   // that place: left, top, width and height in pixels
+	Box        [4]int          `json:"box,omitzero"`    // that place: left, top, width and height in pixels
 }
 
 // A frame is doubtful if the confidence of its worst place is below doubtfulBelow, or from doubtfulSpeckle
@@ -69,7 +69,7 @@ func newRating(r pipeline.Record) rating {
 		Fallback: !r.Cut && r.Phase != 0 && (r.Method == pipeline.Blended || r.Method == pipeline.Nearest),
 	}
 	if r.Worst != nil {
-		v.Score, v.Box = r.Worst.Score, &r.Worst.Box
+		v.Score, v.Box = r.Worst.Score, r.Worst.Box
 	}
 	return v
 }
@@ -175,11 +175,7 @@ func (l *ratings) places(wanted func(rating) bool, more func(int, rating) bool) 
 	slices.SortStableFunc(list, func(a, b rating) int { return cmp.Compare(a.Score, b.Score) })
 	_, rate := l.size()
 	return place.Each(list, func(r rating) place.Place {
-		p := place.Place{Frame: r.Frame, Time: float64(r.Frame) / rate}
-		if r.Box != nil {
-			p.Box = *r.Box
-		}
-		return p
+		return place.Place{Frame: r.Frame, Time: float64(r.Frame) / rate, Box: r.Box}
 	}, more)
 }
 

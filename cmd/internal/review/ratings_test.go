@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"retime/pipeline"
+	"retime/pipeline/stages"
 )
 
 // The page lists ten places and those that are doubtful, its directory the doubtful ones alone.
 func TestRatingsPlaces(t *testing.T) {
 	l := ratings{frames: 1000, rate: 24}
 	put := func(frame int64, score float64, x int) {
-		l.put(rating{Frame: frame, Method: pipeline.Interpolated, Score: score, Box: &[4]int{x, 0, 20, 20}}, nil)
+		l.put(rating{Frame: frame, Method: pipeline.Interpolated, Score: score, Box: [4]int{x, 0, 20, 20}}, nil)
 	}
 	put(33, 0.01, 200)
 	put(35, 0.03, 230) // as 33
@@ -40,5 +41,22 @@ func TestRatingsPlaces(t *testing.T) {
 	}
 	if got := l.lowest(); len(got) != maxPlaces {
 		t.Errorf("the page lists %d places, want %d", len(got), maxPlaces)
+	}
+}
+
+// A frame's rating is told again only if it has changed.
+func TestRefine(t *testing.T) {
+	made := func(score float64) pipeline.Record {
+		return pipeline.Record{Frame: 3, Method: pipeline.Interpolated, Worst: &stages.Place{Score: score, Box: [4]int{8, 8, 16, 16}}}
+	}
+	var l ratings
+	l.put(newRating(made(0.1)), nil)
+	for i, c := range []struct {
+		score   float64
+		changed bool
+	}{{0.1, true}, {0.1, false}, {0.3, true}, {0.3, false}} { // the first is rated at another preset
+		if _, changed := l.refine(made(c.score)); changed != c.changed {
+			t.Errorf("record %d: changed %v", i, changed)
+		}
 	}
 }

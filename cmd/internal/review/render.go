@@ -3,7 +3,6 @@ package review
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -167,10 +166,7 @@ func (j *rendering) mayReplace() bool { return j.overwrite || isOurs(j.options.O
 // parts renders the segments that are not there, and joins all.
 func (j *rendering) parts(ctx context.Context, dir string) error {
 	name := filepath.Join(dir, planName)
-	older, err := segment.ReadPlan(name, j.session.server.options.Program)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		older = nil // of another version of the program: all is made again
-	}
+	older, _ := segment.ReadPlan(name, j.session.server.options.Program) // without one of this program, all is made
 	plan, err := segment.New(ctx, j.options, segment.Options{Length: j.session.server.options.Segment, Even: true, Program: j.session.server.options.Program})
 	if err != nil {
 		return err

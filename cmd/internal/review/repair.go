@@ -107,10 +107,9 @@ func (r *repairs) command() string {
 	o := &r.of.Options.Convert
 	words := []string{"retime", "restore", o.Input.File, "-o", o.Output.File, "--list", r.of.List}
 	for _, f := range r.of.Flags {
-		if f.Name == "output" || f.Name == "list" {
-			continue
+		if f.Name != "output" && f.Name != "list" {
+			words = append(words, f.word())
 		}
-		words = append(words, "--"+f.Name+"="+f.Value)
 	}
 	return shell.Join(words)
 }

@@ -119,7 +119,7 @@ func (s *repairStore) load() error {
 // save replaces the items and writes them, unless somebody else has changed the file.
 func (s *repairStore) save(items []repairItem) error {
 	if now, err := plainfile.Read(s.name, maxRepairList); err != nil || !bytes.Equal(now, s.written) {
-		return fault.New(fault.Usage, "%q %w", s.name, edits.ErrElsewhere)
+		return fault.New(fault.TryAgain, "%q %w", s.name, edits.ErrElsewhere)
 	}
 	text := formatRepairs(items)
 	if err := atomicfile.WriteFile(s.name, true, text); err != nil {

@@ -22,6 +22,14 @@ import (
 // Flag is a flag of the command line as a person gave it.
 type Flag struct{ Name, Value string }
 
+// word returns the flag as a word of a command line.
+func (f Flag) word() string {
+	if f.Value == "true" {
+		return "--" + f.Name
+	}
+	return "--" + f.Name + "=" + f.Value
+}
+
 // Clip is what is reviewed.
 type Clip struct {
 	Conversion pipeline.Options // Output.File included, without what Files hold

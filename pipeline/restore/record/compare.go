@@ -76,12 +76,12 @@ func compare(ctx context.Context, j *Job, r *Report) (*comparison, error) {
 	in := j.Options.Convert
 	in.Input.Deinterlace, in.Input.HWDec = pipeline.IgnoreFields, media.HWNone
 	in.Input.SequenceGaps = j.Options.MissingFromNumbering
-	input, err := pipeline.OpenInput(ctx, in, pipeline.Span{From: in.Timing.From, To: in.Timing.To})
+	input, err := pipeline.OpenInput(ctx, in, pipeline.Span{})
 	if err != nil {
 		return nil, err
 	}
 	defer input.Close()
-	output, err := media.Open(ctx, j.Output, media.ReaderOptions{Threads: j.Threads})
+	output, err := media.Open(ctx, j.Output, media.ReaderOptions{Threads: in.Compute.Threads})
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func compare(ctx context.Context, j *Job, r *Report) (*comparison, error) {
 	first, _ := restore.ParseTimecode(input.Video().Timecode.Text)
 	for _, e := range j.Entries {
 		f := Frame{Entry: e}
-		if rate := input.Video().Rate; rate != nil {
+		if rate := restore.CountedRate(input.Video()); rate != nil {
 			f.Timecode = restore.TimecodeAt(first, e.Frame, rate).String()
 		}
 		r.Frames = append(r.Frames, f)

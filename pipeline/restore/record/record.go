@@ -4,10 +4,7 @@ package record
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,6 +12,7 @@ import (
 	"retime/internal/shell"
 	"retime/pipeline/atomicfile"
 	"retime/pipeline/fault"
+	"retime/pipeline/plainfile"
 	"retime/pipeline/restore"
 )
 
@@ -29,8 +27,6 @@ type Job struct {
 	Command []string
 	Version string // of the program
 	Ended   time.Time
-	// Threads is how many threads decode; 0 for one per processor.
-	Threads int
 }
 
 // Report is what Write writes as JSON.
@@ -78,14 +74,14 @@ func Prepare(dir string, overwrite bool) error {
 	return nil
 }
 
-// Write writes the files into a directory. It reads the input and the output once each.
+// Write writes the files into a directory. It reads the input and the output twice each: as files, for their hashes, and as frames.
 func Write(ctx context.Context, dir string, j Job, overwrite bool) error {
 	if err := Prepare(dir, overwrite); err != nil {
 		return err
 	}
 	r := &Report{Command: shell.Join(j.Command), Version: j.Version, Input: File{Name: j.Options.Convert.Input.File}, Output: File{Name: j.Output}, Made: []int64{}, Changed: []int64{}}
 	for _, f := range []*File{&r.Input, &r.Output} {
-		if err := f.measure(); err != nil {
+		if err := f.measure(ctx); err != nil {
 			return err
 		}
 	}
@@ -119,20 +115,19 @@ func Write(ctx context.Context, dir string, j Job, overwrite bool) error {
 }
 
 // measure sets the hash and the size of a regular file.
-func (f *File) measure() error {
+func (f *File) measure(ctx context.Context) error {
 	info, err := os.Stat(f.Name)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil // an image sequence
 	}
-	in, err := os.Open(f.Name)
+	in, err := plainfile.Open(f.Name, plainfile.Unlimited)
 	if err != nil {
-		return fault.New(fault.NoInput, "%w", fault.Plain(err))
+		return fault.New(fault.NoInput, "%w", err)
 	}
 	defer in.Close()
-	h := sha256.New()
-	if f.Bytes, err = io.Copy(h, in); err != nil {
-		return fault.New(fault.BadData, "%w", fault.Plain(err))
+	f.Bytes = in.Size()
+	if f.SHA256, err = in.SHA256(ctx); err != nil {
+		return fault.Interrupted(ctx, fault.New(fault.BadData, "%w", fault.Plain(err)))
 	}
-	f.SHA256 = hex.EncodeToString(h.Sum(nil))
 	return nil
 }

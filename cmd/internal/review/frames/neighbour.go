@@ -2,7 +2,9 @@ package frames
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"retime/frame"
@@ -29,7 +31,7 @@ func (m *Maker) runNeighbour(ctx context.Context, j *job) error {
 	later := (j.view == After) != Pass(s.plan, j.next).Backward
 	for found == nil {
 		f, err := c.Read()
-		if ended(err) {
+		if errors.Is(err, io.EOF) {
 			if earlier == nil {
 				return fmt.Errorf("frame %d: the source has no picture there", j.next)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 
 	"retime/frame"
@@ -34,7 +35,7 @@ func (m *Maker) runPeer(ctx context.Context, j *job) error {
 	beyond := 0
 	for beyond < around {
 		f, err := c.Read()
-		if ended(err) {
+		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return err
@@ -109,7 +110,7 @@ func minterpolate(ctx context.Context, s *setup, pictures []*frame.Frame, at *bi
 	drain := func() error {
 		for {
 			f, err := filter.Receive()
-			if errors.Is(err, media.ErrMore) || ended(err) {
+			if errors.Is(err, media.ErrMore) || errors.Is(err, io.EOF) {
 				return nil
 			} else if err != nil {
 				return err

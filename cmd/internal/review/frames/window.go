@@ -35,7 +35,7 @@ type stretch struct {
 	base   int64 // index of frames[0], counted from the reader's first picture
 	first  bool  // the reader began where the conversion begins
 	frames []*frame.Frame
-	ended  error // io.EOF or damage; nil while more may come
+	ended  bool // there are no further pictures
 }
 
 // windowBytes bounds the pictures that a stretch keeps.
@@ -196,14 +196,12 @@ func (c *cursor) read() (*frame.Frame, error) {
 		return nil, errGone
 	}
 	for c.next >= s.base+int64(len(s.frames)) {
-		if s.ended != nil {
-			return nil, s.ended
+		if s.ended {
+			return nil, io.EOF
 		}
 		f, err := s.reader.Read()
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				s.ended = err
-			}
+			s.ended = errors.Is(err, io.EOF)
 			return nil, err
 		}
 		s.frames = append(s.frames, f)

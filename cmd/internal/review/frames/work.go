@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"math/big"
 
 	"retime/pipeline"
@@ -325,6 +324,3 @@ func (l *lastSynthesizer) close() {
 		l.made = nil
 	}
 }
-
-// ended reports whether err is the regular end of a source.
-func ended(err error) bool { return errors.Is(err, io.EOF) }

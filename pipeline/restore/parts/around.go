@@ -54,7 +54,7 @@ func (d *Detector) decide(n int) {
 		if c.kind == Jitter && (s.spots || outdone(seen, n, &c)) || c.kind != Jitter && (light || c.hopeless || recurs(seen, n, c.box, c.weight)) {
 			continue
 		}
-		c.score = score(c.sort, [aroundMeasures]float64{ratio(c.weight, beside), math.Log(like(seen, n, c.weight) + leastLike), ratio(c.weight, here), busy}, c.measures)
+		c.score = score(c.sort, [aroundMeasures]float64{ratio(c.weight, beside), math.Log(like(seen, n, &c) + leastLike), ratio(c.weight, here), busy}, c.measures)
 		if c.score >= d.least {
 			found = append(found, c)
 		}
@@ -133,8 +133,8 @@ func recurs(seen []sight, n int, box image.Rectangle, weight int) bool {
 	return count > often
 }
 
-// like returns how many candidates that weigh half as much or more there are in each of the pictures but the n-th.
-func like(seen []sight, n, weight int) float64 {
+// like returns how many candidates of the sort of c that weigh half as much or more there are in each of the pictures but the n-th.
+func like(seen []sight, n int, c *candidate) float64 {
 	var all []int
 	for k, s := range seen {
 		if k == n {
@@ -142,7 +142,7 @@ func like(seen []sight, n, weight int) float64 {
 		}
 		count := 0
 		for _, o := range s.areas {
-			if 2*o.weight >= weight && !o.hopeless {
+			if o.sort == c.sort && 2*o.weight >= c.weight && !o.hopeless {
 				count++
 			}
 		}

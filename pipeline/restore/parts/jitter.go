@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Rows are looked at for jitter where they differ more from each other than in the pictures on either side, or where
-// much of their width lies outside.
+// Rows are looked at for jitter where they differ more from each other than in the pictures on either side, as they do where hardly any
+// texture is, too, or where much of their width lies outside.
 const (
 	rougher  = 1.10
 	muchWide = 0.4 // of the cells
@@ -41,7 +41,7 @@ func (d *Detector) jitter(a, c, b *picture, outside []int) *candidate {
 				wide++
 			}
 		}
-		if float64(ec) > rougher*float64(max(ea, eb)) && wide >= columns/6 || float64(wide) > muchWide*float64(columns) {
+		if float64(ec) > rougher*float64(max(ea, eb)) || float64(wide) > muchWide*float64(columns) {
 			suspects[r] = true
 			some = true
 		}

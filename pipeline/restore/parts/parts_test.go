@@ -112,6 +112,27 @@ func TestSlightJitter(t *testing.T) {
 	}
 }
 
+// Rows that jitter are found in pictures so flat that no pixel lies outside.
+func TestJitterOfFlatPictures(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 4))
+	found := find(func(n int, m frame.Image[uint8]) {
+		paint(m, image.Rect(0, 0, width, height), func(_, _ int, v uint8) uint8 { return 100 + v/10 })
+		if n != spoilt {
+			return
+		}
+		for y := range height {
+			row, by := m.Row(y), random.IntN(9)-4
+			was := slices.Clone(row)
+			for x := range row {
+				row[x] = was[min(max(x-by, 0), width-1)]
+			}
+		}
+	})
+	if len(found) != 1 || found[0].Number != spoilt || found[0].Kind != Jitter {
+		t.Errorf("found %v", found)
+	}
+}
+
 // Damage that comes again every eighth picture at the same place is found each time.
 func TestOften(t *testing.T) {
 	found := find(func(n int, m frame.Image[uint8]) {

@@ -40,6 +40,13 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 	// Not every reader supports YUV4MPEG2 of more than 8 bits, spherical video and FLAC
 	// in MP4. FFmpeg calls these experimental.
 	output.SetStrictStdCompliance(astiav.StrictStdComplianceExperimental)
+	if av.IsMuxer(output, "mpegts") && strings.EqualFold(filepath.Ext(name), ".m2ts") {
+		// FFmpeg looks at the name, too, but at the temporary one.
+		if err := av.SetMuxerOption(output, container.BlurayOption, "1"); err != nil {
+			output.Free()
+			return nil, err
+		}
+	}
 	if container.IsNumbered(output) && !numbered {
 		output.Free()
 		return nil, fault.New(fault.Usage, "output %q is the name of one picture; name a pattern for all, such as out/%%05d.png", name)

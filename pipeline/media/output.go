@@ -73,6 +73,9 @@ func (o *Output) open(name string) (err error) {
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Container.Format)
 	if err == nil {
+		if mode, ok := o.opt.Container.Options[container.BlurayOption]; ok {
+			_ = av.SetMuxerOption(output, container.BlurayOption, mode) // writeHeader names what is wrong with it
+		}
 		o.muxer = newMuxer(o.target.name, output)
 		err = confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options)
 	}

@@ -211,9 +211,11 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 		if input == "-" || r.Convert.Output.File == "-" {
 			return fault.New(fault.Usage, "--report reads the input and the output once more; name files")
 		}
-		if err := record.Prepare(o.report, r.Convert.Output.Overwrite); err != nil {
+		tidy, err := record.Prepare(o.report, r.Convert.Output.Overwrite)
+		if err != nil {
 			return fault.New(fault.KindOf(err), "--report: %w", err)
 		}
+		defer tidy()
 	}
 	r.Convert.Output.Keep = beside(all)
 	whyCPU, err := chooseProgram(r.Convert.Compute.Backend)

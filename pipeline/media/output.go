@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -77,7 +78,7 @@ func (o *Output) open(name string) (err error) {
 			_ = av.SetMuxerOption(output, container.BlurayOption, mode) // writeHeader names what is wrong with it
 		}
 		o.muxer = newMuxer(o.target.name, output)
-		err = confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options)
+		err = cmp.Or(checkMuxOptions(output, o.opt.Container.Options), confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options))
 	}
 	if sound := astiav.FindEncoderByName(o.opt.Sound.Codec); err == nil && sound != nil {
 		err = confineEncoder(o.opt.Confine, sound, "Output.AudioOptions", o.opt.Sound.Options)
@@ -94,11 +95,7 @@ func (o *Output) begin(v videoStream) error {
 	if err := o.muxer.openFile(o.target.url); err != nil {
 		return err
 	}
-	options, err := o.muxerOptions()
-	if err == nil {
-		err = o.blame(o.muxer.writeHeader(options))
-	}
-	if err != nil {
+	if err := o.blame(o.muxer.writeHeader(o.muxerOptions())); err != nil {
 		return err
 	}
 	o.start = timebase.Ticks(o.opt.Start, o.muxer.video.TimeBase())
@@ -123,7 +120,7 @@ func (o *Output) blame(err error) error {
 // muxerOptions returns the options of the muxer, whose file is open. Options of the user
 // override the others, or are added to the others if they begin with a sign, as FFmpeg
 // writes flags.
-func (o *Output) muxerOptions() (map[string]string, error) {
+func (o *Output) muxerOptions() map[string]string {
 	output, set := o.muxer.output, map[string]string{}
 	if container.IsISO(output) {
 		// Edit lists use this scale for the start of each stream. FFmpeg's default is
@@ -138,9 +135,6 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 		set[key] = value
 	}
 	for key, value := range o.opt.Container.Options {
-		if !av.HasMuxerOption(output, key) {
-			return nil, fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))
-		}
 		if own := set[key]; own != "" && (strings.HasPrefix(value, "+") || strings.HasPrefix(value, "-")) {
 			value = own + value
 		}
@@ -150,7 +144,17 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 		// Without it, the header comes before the edit lists that align the streams.
 		set["movflags"] = flags + "+delay_moov"
 	}
-	return set, nil
+	return set
+}
+
+// checkMuxOptions refuses options that an output's muxer does not have.
+func checkMuxOptions(output *astiav.FormatContext, options map[string]string) error {
+	for key := range options {
+		if !av.HasMuxerOption(output, key) {
+			return fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))
+		}
+	}
+	return nil
 }
 
 // addStreams adds the video stream, the other streams and the file's tags.

@@ -12,6 +12,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/fault"
+	"retime/pipeline/media"
 )
 
 // DefaultMaxRun is the default of Options.MaxRun.
@@ -146,6 +147,9 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		defer remove()
 		o.Convert.Input.File = name
 	}
+	if err := o.checkOutput(ctx); err != nil {
+		return nil, err
+	}
 	s, err := scan(ctx, &o)
 	if err != nil {
 		return nil, err
@@ -198,6 +202,26 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		c.Held = report.Made - c.Made
 	}
 	return report, err
+}
+
+// checkOutput refuses an output before the input is read for damage, which may take long. Which streams a smart copy can
+// write is known only after that.
+func (o *Options) checkOutput(ctx context.Context) error {
+	convert := o.Convert
+	if o.DryRun || convert.Output.File == "" {
+		return nil
+	}
+	convert.Input.Deinterlace, convert.Hooks = pipeline.IgnoreFields, pipeline.Hooks{Log: slog.New(slog.DiscardHandler)}
+	clip, err := openClip(ctx, convert, pipeline.Open)
+	if err != nil {
+		return err
+	}
+	defer clip.Close()
+	if o.SmartCopy {
+		_, err = media.CheckName(ctx, convert.Output.File, clip.Source, clip.WriterOptions(nil))
+		return err
+	}
+	return media.Check(ctx, convert.Output.File, clip.Source, clip.WriterOptions(nil))
 }
 
 // span returns the numbers of the first and the last frame of f, and stores them and their time in

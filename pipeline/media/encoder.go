@@ -405,6 +405,11 @@ func (e *Encoder) drain() error {
 		} else if e.packet.Duration() == 0 {
 			e.packet.SetDuration(1)
 		}
+		if e.codec.ID() == astiav.CodecIDDvvideo && e.source.Fields == av.Progressive {
+			if err := withData(e.packet, markedProgressive(e.packet.Data())).fill(e.packet); err != nil {
+				return cannotWrite(e.file, err)
+			}
+		}
 		if e.hdr != nil {
 			if err := e.hdr.add(e.packet); err != nil {
 				return cannotWrite(e.file, err)

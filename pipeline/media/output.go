@@ -368,6 +368,18 @@ func (o *Output) Abort() {
 	}
 }
 
+// keepsDV reports whether a file of DV gets the packets of another such file, with all streams, which lie in them. FFmpeg's muxer
+// would write timecodes and recording dates of its own into all packets.
+func (o *Output) keepsDV() bool {
+	s := &o.source.Source().Streams
+	for _, in := range s.Input.Streams() {
+		if in.Index() != s.Video.Index() && !s.Chosen[in.Index()] {
+			return false
+		}
+	}
+	return container.Name(o.muxer.output) == "dv" && s.Input.InputFormat().Name() == "dv" && o.opt.Sound.Codec == ""
+}
+
 // CodecError is the error for a container that does not take a codec.
 type CodecError struct{ Container, Codec string }
 
@@ -402,6 +414,7 @@ func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOpti
 			places := timebase.Ticks(new(big.Rat).Sub(first, zero), base)
 			zero = first.Sub(first, timebase.Seconds(places, base))
 		}
+		o.muxer.plain = o.keepsDV()
 		err = o.begin(videoStream{
 			unit: stream.TimeBase(), base: base, zero: zero, frameRate: frameRate, encoder: encoder,
 			describe: func(out *astiav.CodecParameters) error {

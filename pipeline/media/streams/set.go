@@ -245,7 +245,7 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 		return s.leaveOut(in, "the container takes no sound")
 	case s.full(astiav.MediaTypeAudio):
 		return s.leaveOut(in, "the container takes one stream of this kind")
-	case opt.Mode == KeepAudio && !s.keepsTime() || s.keepsTime() && opt.Codec == "" && container.HoldsSound(s.out, p):
+	case opt.Mode == KeepAudio && !s.keepsTime() || s.keepsTime() && opt.Codec == "" && container.HoldsSound(s.out, p) && !s.isTapeSound(in):
 		if !container.HoldsSound(s.out, p) {
 			return s.notTaken(in)
 		}

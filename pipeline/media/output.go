@@ -166,6 +166,9 @@ func (o *Output) addStreams(v videoStream) error {
 	if err := v.describe(p); err != nil {
 		return err
 	}
+	if p.CodecID() == astiav.CodecIDProres { // prores_ks states none, and the muxer of MXF asks for it
+		p.SetProfile(astiav.Profile(ProResProfile(p)))
+	}
 	p.SetCodecTag(container.Tag(output, p))
 	if late := av.VideoDelay(p); late > 0 && container.ShowsInOrder(output) && source.Streams.Input.InputFormat().Name() != "avi" {
 		o.log.Warn("the container does not say when pictures that are coded out of order are shown, so that players show all of them late, against the sound as well",

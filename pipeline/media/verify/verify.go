@@ -165,6 +165,9 @@ func (f *File) compare(found []*Stream, video *Stream) error {
 	if !f.Timed {
 		return nil
 	}
+	if video.Codec == astiav.CodecIDNone {
+		return errors.New("nobody can tell what its video is coded in")
+	}
 	if err := f.compareTimes(pictures, video); err != nil {
 		return err
 	}

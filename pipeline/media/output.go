@@ -78,7 +78,7 @@ func (o *Output) open(name string) (err error) {
 			_ = av.SetMuxerOption(output, container.BlurayOption, mode) // writeHeader names what is wrong with it
 		}
 		o.muxer = newMuxer(o.target.name, output)
-		err = cmp.Or(checkMuxOptions(output, o.opt.Container.Options), confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options))
+		err = cmp.Or(confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options), checkMuxOptions(output, o.opt.Container.Options))
 	}
 	if sound := astiav.FindEncoderByName(o.opt.Sound.Codec); err == nil && sound != nil {
 		err = confineEncoder(o.opt.Confine, sound, "Output.AudioOptions", o.opt.Sound.Options)

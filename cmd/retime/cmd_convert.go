@@ -242,6 +242,7 @@ func (o *ConvertOptions) convert(ctx context.Context, p pipeline.Options) (*pipe
 		return nil, err
 	}
 	if maps != nil {
+		defer maps.tidy()
 		p.Hooks.ConfidenceMap = maps.write
 	}
 	flow, err := o.vectors.open(&p)

@@ -190,18 +190,18 @@ func writeDamage(name string, found []restore.Finding, overwrite bool) error {
 	return nil
 }
 
-// checkReport refuses a report that could not be made.
-func (o *RestoreOptions) checkReport(input string) error {
+// prepareReport makes the report's directory, or refuses a report that could not be made. tidy removes the directory if it is empty.
+func (o *RestoreOptions) prepareReport(input string) (tidy func(), err error) {
 	if o.report == "" || o.restore.DryRun {
-		return nil
+		return func() {}, nil
 	}
 	if input == "-" || o.Output.File == "-" {
-		return fault.New(fault.Usage, "--report reads the input and the output again; name files")
+		return nil, fault.New(fault.Usage, "--report reads the input and the output again; name files")
 	}
-	if err := record.Prepare(o.report, o.Output.Overwrite); err != nil {
-		return fault.New(fault.KindOf(err), "--report: %w", err)
+	if tidy, err = record.Prepare(o.report, o.Output.Overwrite); err != nil {
+		return nil, fault.New(fault.KindOf(err), "--report: %w", err)
 	}
-	return nil
+	return tidy, nil
 }
 
 // found prints and writes what was found.
@@ -229,9 +229,11 @@ func runRestore(ctx context.Context, o RestoreOptions, input string, stdout, std
 	if err := checkWritten(all, input, o.Output.Overwrite); err != nil {
 		return err
 	}
-	if err := o.checkReport(input); err != nil {
+	tidy, err := o.prepareReport(input)
+	if err != nil {
 		return err
 	}
+	defer tidy()
 	r.Convert.Output.Keep = beside(all)
 	whyCPU, err := chooseProgram(r.Convert.Compute.Backend)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 type confidenceMaps struct {
 	dir       string
 	overwrite bool
+	tidy      func() // removes the directory if it was made for nothing
 }
 
 // mapPattern is the pattern of the pictures' names.
@@ -29,7 +30,9 @@ func newConfidenceMaps(dir string, overwrite bool) (*confidenceMaps, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	tidy, err := atomicfile.MakeDir(dir)
+	if err != nil {
+		tidy()
 		return nil, fault.New(fault.CannotWrite, "--confidence-maps: %w", err)
 	}
 	_ = atomicfile.Sweep(dir + string(filepath.Separator))
@@ -38,7 +41,7 @@ func newConfidenceMaps(dir string, overwrite bool) (*confidenceMaps, error) {
 	} else if len(entries) > 0 && !overwrite {
 		return nil, fault.New(fault.CannotWrite, "--confidence-maps: %q is not empty; name another directory, or give -y to write into it", dir)
 	}
-	return &confidenceMaps{dir, overwrite}, nil
+	return &confidenceMaps{dir, overwrite, tidy}, nil
 }
 
 func (m *confidenceMaps) write(number int64, confidence frame.Image[uint8]) error {

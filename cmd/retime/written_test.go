@@ -285,13 +285,17 @@ func TestOutputsThatAreLinks(t *testing.T) {
 	}
 }
 
-// contents returns the files below the directory with the beginnings of their contents.
+// contents returns the files and directories below the directory, the former with the beginnings of their contents.
 func contents(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
 	err := filepath.WalkDir(".", func(name string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil {
 			return err
+		}
+		if e.IsDir() {
+			all.WriteString(name + "/\n")
+			return nil
 		}
 		text, err := os.ReadFile(name)
 		all.WriteString(name + " " + string(text[:min(len(text), 16)]) + "\n")
@@ -403,6 +407,37 @@ func TestPartialOutputsReplaceNothing(t *testing.T) {
 		}
 		if _, err := os.Stat(c.partial); err != nil {
 			t.Errorf("retime %s: %v\n%s", c.args, err, stderr)
+		}
+	}
+}
+
+// An output that is refused leaves nothing behind, neither directories that were made for what would come with it nor
+// lists; and it is refused before a restoration looks for damage.
+func TestRefusalsLeaveNothing(t *testing.T) {
+	t.Chdir(filepath.Dir(clip(t, 64, 48, 6)))
+	write(t, "there.nut", "as it was")
+	before := contents(t)
+	with := map[string]string{
+		"restore in.y4m --frames 2":              " --report a/report --log log --write-list list",
+		"restore in.y4m --frames 2 --smart-copy": " --report a/report --log log --write-list list",
+		"in.y4m --fps 50":                        " --confidence-maps a/maps --write-flow b/flow/%d.flo --sidecar sidecar --write-scenes scenes",
+		"in.y4m --fps 50 --resume":               "",
+		"flow":                                   " -o a/b/%d.flo",
+		"evaluate":                               " --report a/b",
+	}
+	for verb, flags := range with {
+		refused := []string{" -o there.nut", " -o out.none", " -o none/out.nut", " -o out.nut --mux none=1"}
+		if !strings.Contains(verb, " ") {
+			refused = []string{" none.y4m"}
+		}
+		for _, output := range refused {
+			args := verb + output + flags
+			if _, stderr, code := run(t, strings.Fields(args)...); code == 0 || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("%s: exit code %d, said %q", args, code, stderr)
+			}
+			if after := contents(t); after != before {
+				t.Fatalf("%s left\n%s\nnot\n%s", args, after, before)
+			}
 		}
 	}
 }

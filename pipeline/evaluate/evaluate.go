@@ -18,7 +18,6 @@ import (
 
 	"retime/frame"
 	"retime/pipeline"
-	"retime/pipeline/atomicfile"
 	"retime/pipeline/evaluate/report"
 	"retime/pipeline/fault"
 )
@@ -135,7 +134,6 @@ func run(ctx context.Context, o Options) (*report.Report, error) {
 		return nil, err
 	}
 	defer out.abandon()
-	defer atomicfile.OnAbandon(out.abandon)()
 	c, err := scan(ctx, &o)
 	if err != nil {
 		return nil, err

@@ -25,17 +25,17 @@ var Files = []string{pageName, dataName}
 type output struct {
 	dir       string
 	overwrite bool
-	fresh     bool // newOutput made dir
+	abandon   func() // removes the directory if newOutput has made it and nothing is in it
 }
 
 // newOutput makes sure, before the work begins, that dir can hold a report.
 func newOutput(dir string, overwrite bool) (output, error) {
 	if dir == "" {
-		return output{}, nil
+		return output{abandon: func() {}}, nil
 	}
-	_, err := os.Stat(dir)
-	o := output{dir, overwrite, errors.Is(err, fs.ErrNotExist)}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	abandon, err := atomicfile.MakeDir(dir)
+	if err != nil {
+		abandon()
 		return output{}, fault.New(fault.CannotWrite, "report: %w", err)
 	}
 	for _, name := range Files {
@@ -52,14 +52,7 @@ func newOutput(dir string, overwrite bool) (output, error) {
 		return output{}, fault.New(fault.CannotWrite, "report: %w", err)
 	}
 	f.Discard()
-	return o, nil
-}
-
-// abandon removes the directory if newOutput made it and it is empty.
-func (o output) abandon() {
-	if o.fresh {
-		os.Remove(o.dir) // fails if the directory holds anything
-	}
+	return output{dir, overwrite, abandon}, nil
 }
 
 // write writes both files atomically.

@@ -449,3 +449,24 @@ func TestPicturesComeWithTheirSound(t *testing.T) {
 		}
 	}
 }
+
+// Uncompressed pictures in MOV have MOV's tags, by which they can be read, and not those that FFmpeg's encoder gives them.
+func TestUncompressedPicturesInMOV(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.mov")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.08", "-c:v", "rawvideo", "-pix_fmt", "uyvy422", in)
+	for format, tag := range map[string]string{"uyvy422": "2vuy", "yuyv422": "yuvs", "rgb24": "raw ", "bgr24": "24BG", "bgra": "BGRA", "rgb48be": "b48r", "rgb48le": ""} {
+		out := filepath.Join(dir, format+".mov")
+		o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: out, VideoCodec: "rawvideo", PixelFormat: format}}
+		if tag == "" {
+			if _, err := pipeline.Run(t.Context(), o); fault.KindOf(err) != fault.Mismatch {
+				t.Errorf("%s: %v", format, err)
+			}
+			continue
+		}
+		mustRun(t, o)
+		if got := ffprobe(t, out, "stream=codec_tag_string,pix_fmt"); !strings.Contains(got, `"`+tag+`"`) || !strings.Contains(got, `"`+format+`"`) {
+			t.Errorf("%s: %s, want %s", format, got, tag)
+		}
+	}
+}

@@ -69,6 +69,9 @@ func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOpti
 		return nil, err
 	}
 	defer output.Free()
+	if err := checkMuxOptions(output, opt.Container.Options); err != nil {
+		return nil, err
+	}
 	e, err := newEncoder(output, name, source.Source(), &opt, func(p *astiav.Packet) error { return put(takePacket(p)) })
 	if err != nil {
 		return nil, err
@@ -401,6 +404,11 @@ func (e *Encoder) drain() error {
 			delete(e.times.lengths, e.packet.Pts())
 		} else if e.packet.Duration() == 0 {
 			e.packet.SetDuration(1)
+		}
+		if e.codec.ID() == astiav.CodecIDDvvideo && e.source.Fields == av.Progressive {
+			if err := withData(e.packet, markedProgressive(e.packet.Data())).fill(e.packet); err != nil {
+				return cannotWrite(e.file, err)
+			}
 		}
 		if e.hdr != nil {
 			if err := e.hdr.add(e.packet); err != nil {

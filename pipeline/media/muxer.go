@@ -40,6 +40,13 @@ func newContainer(name, url, format string) (*astiav.FormatContext, error) {
 	// Not every reader supports YUV4MPEG2 of more than 8 bits, spherical video and FLAC
 	// in MP4. FFmpeg calls these experimental.
 	output.SetStrictStdCompliance(astiav.StrictStdComplianceExperimental)
+	if av.IsMuxer(output, "mpegts") && strings.EqualFold(filepath.Ext(name), ".m2ts") {
+		// FFmpeg looks at the name, too, but at the temporary one.
+		if err := av.SetMuxerOption(output, container.BlurayOption, "1"); err != nil {
+			output.Free()
+			return nil, err
+		}
+	}
 	if container.IsNumbered(output) && !numbered {
 		output.Free()
 		return nil, fault.New(fault.Usage, "output %q is the name of one picture; name a pattern for all, such as out/%%05d.png", name)
@@ -111,6 +118,7 @@ type muxer struct {
 	name   string // for messages
 	output *astiav.FormatContext
 	video  *astiav.Stream
+	plain  bool // the file is the video's packets, one after the other, which hold all that FFmpeg's muxer would write
 
 	mu       sync.Mutex // guards the fields below, and output after its header is written
 	file     *av.File
@@ -151,6 +159,9 @@ func (m *muxer) openFile(url string) error {
 
 // writeHeader writes the header of the file that openFile has opened.
 func (m *muxer) writeHeader(options map[string]string) error {
+	if m.plain {
+		return nil
+	}
 	dictionary := astiav.NewDictionary()
 	defer dictionary.Free()
 	for k, v := range options {
@@ -197,6 +208,14 @@ func (m *muxer) Write(p *astiav.Packet) error {
 	record := m.recordOf(i)
 	before := *record
 	record.Add(p, m.output.Streams()[i].TimeBase(), i == m.video.Index())
+	if m.plain {
+		if i == m.video.Index() {
+			if err := m.file.Write(p.Data()); err != nil {
+				m.err = m.cannot(err)
+			}
+		}
+		return m.err
+	}
 	message, err := av.WithMessage(func() error { return m.output.WriteInterleavedFrame(p) })
 	failed := av.IOError(m.output)
 	switch {
@@ -253,7 +272,10 @@ func (m *muxer) finish() error {
 	if m.err != nil {
 		return m.err
 	}
-	message, err := av.WithMessage(m.output.WriteTrailer)
+	message, err := "", error(nil)
+	if !m.plain {
+		message, err = av.WithMessage(m.output.WriteTrailer)
+	}
 	if e := astiav.Error(0); errors.As(err, &e) && refusal(e) && av.IOError(m.output) == nil {
 		return fault.New(fault.Usage, "output %q: the %s container does not hold so little%s; choose another Output.Format or file name",
 			m.name, container.Name(m.output), detail(message))

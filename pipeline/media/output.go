@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -73,8 +74,11 @@ func (o *Output) open(name string) (err error) {
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Container.Format)
 	if err == nil {
+		if mode, ok := o.opt.Container.Options[container.BlurayOption]; ok {
+			_ = av.SetMuxerOption(output, container.BlurayOption, mode) // writeHeader names what is wrong with it
+		}
 		o.muxer = newMuxer(o.target.name, output)
-		err = confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options)
+		err = cmp.Or(confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options), checkMuxOptions(output, o.opt.Container.Options))
 	}
 	if sound := astiav.FindEncoderByName(o.opt.Sound.Codec); err == nil && sound != nil {
 		err = confineEncoder(o.opt.Confine, sound, "Output.AudioOptions", o.opt.Sound.Options)
@@ -91,11 +95,7 @@ func (o *Output) begin(v videoStream) error {
 	if err := o.muxer.openFile(o.target.url); err != nil {
 		return err
 	}
-	options, err := o.muxerOptions()
-	if err == nil {
-		err = o.blame(o.muxer.writeHeader(options))
-	}
-	if err != nil {
+	if err := o.blame(o.muxer.writeHeader(o.muxerOptions())); err != nil {
 		return err
 	}
 	o.start = timebase.Ticks(o.opt.Start, o.muxer.video.TimeBase())
@@ -120,7 +120,7 @@ func (o *Output) blame(err error) error {
 // muxerOptions returns the options of the muxer, whose file is open. Options of the user
 // override the others, or are added to the others if they begin with a sign, as FFmpeg
 // writes flags.
-func (o *Output) muxerOptions() (map[string]string, error) {
+func (o *Output) muxerOptions() map[string]string {
 	output, set := o.muxer.output, map[string]string{}
 	if container.IsISO(output) {
 		// Edit lists use this scale for the start of each stream. FFmpeg's default is
@@ -135,9 +135,6 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 		set[key] = value
 	}
 	for key, value := range o.opt.Container.Options {
-		if !av.HasMuxerOption(output, key) {
-			return nil, fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))
-		}
 		if own := set[key]; own != "" && (strings.HasPrefix(value, "+") || strings.HasPrefix(value, "-")) {
 			value = own + value
 		}
@@ -147,7 +144,17 @@ func (o *Output) muxerOptions() (map[string]string, error) {
 		// Without it, the header comes before the edit lists that align the streams.
 		set["movflags"] = flags + "+delay_moov"
 	}
-	return set, nil
+	return set
+}
+
+// checkMuxOptions refuses options that an output's muxer does not have.
+func checkMuxOptions(output *astiav.FormatContext, options map[string]string) error {
+	for key := range options {
+		if !av.HasMuxerOption(output, key) {
+			return fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))
+		}
+	}
+	return nil
 }
 
 // addStreams adds the video stream, the other streams and the file's tags.
@@ -158,6 +165,9 @@ func (o *Output) addStreams(v videoStream) error {
 	p := video.CodecParameters()
 	if err := v.describe(p); err != nil {
 		return err
+	}
+	if p.CodecID() == astiav.CodecIDProres { // prores_ks states none, and the muxer of MXF asks for it
+		p.SetProfile(astiav.Profile(ProResProfile(p)))
 	}
 	p.SetCodecTag(container.Tag(output, p))
 	if late := av.VideoDelay(p); late > 0 && container.ShowsInOrder(output) && source.Streams.Input.InputFormat().Name() != "avi" {
@@ -361,6 +371,18 @@ func (o *Output) Abort() {
 	}
 }
 
+// keepsDV reports whether a file of DV gets the packets of another such file, with all streams, which lie in them. FFmpeg's muxer
+// would write timecodes and recording dates of its own into all packets.
+func (o *Output) keepsDV() bool {
+	s := &o.source.Source().Streams
+	for _, in := range s.Input.Streams() {
+		if in.Index() != s.Video.Index() && !s.Chosen[in.Index()] {
+			return false
+		}
+	}
+	return container.Name(o.muxer.output) == "dv" && s.Input.InputFormat().Name() == "dv" && o.opt.Sound.Codec == ""
+}
+
 // CodecError is the error for a container that does not take a codec.
 type CodecError struct{ Container, Codec string }
 
@@ -395,6 +417,7 @@ func CreateCopy(ctx context.Context, name string, source *Reader, opt WriterOpti
 			places := timebase.Ticks(new(big.Rat).Sub(first, zero), base)
 			zero = first.Sub(first, timebase.Seconds(places, base))
 		}
+		o.muxer.plain = o.keepsDV()
 		err = o.begin(videoStream{
 			unit: stream.TimeBase(), base: base, zero: zero, frameRate: frameRate, encoder: encoder,
 			describe: func(out *astiav.CodecParameters) error {

@@ -24,7 +24,7 @@ func (d *packetDamage) look(p *astiav.Packet) {
 		d.summed = d.summed || good > 0
 		bad = d.summed && (good < all || all == 0)
 	case astiav.CodecIDDvvideo:
-		bad = hasLostBlocks(p.Data())
+		bad = isSpoilt(p.Data())
 	case astiav.CodecIDExr:
 		bad = exr.CheckComplete(p.Data()) != nil
 	}
@@ -73,16 +73,4 @@ func checkSlices(picture []byte) (good, all int) {
 		end = begin
 	}
 	return good, all
-}
-
-// hasLostBlocks reports whether a frame of DV has blocks of video that the tape's player could not read and has not concealed, by
-// their status (STA, IEC 61834-2, 11.4.2: 0111 and 1111).
-func hasLostBlocks(frame []byte) bool {
-	const block, video = 80, 4
-	for at := 0; at+block <= len(frame); at += block {
-		if frame[at]>>5 == video && frame[at+3]>>4&7 == 7 {
-			return true
-		}
-	}
-	return false
 }

@@ -71,3 +71,18 @@ func TestTimecodes(t *testing.T) {
 		}
 	}
 }
+
+// Another video stream, which is copied, keeps its own timecode.
+func TestTimecodesOfTwoStreams(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.mov")
+	ffmpeg(t, "-f", "lavfi", "-i", "color=s=64x48:r=25:d=0.2", "-map", "0", "-map", "0", "-c:v", "mpeg4", "-metadata:s:v:0", "timecode=01:00:00:00", "-metadata:s:v:1", "timecode=02:00:00:00", in)
+	for _, name := range []string{"out.mov", "out.mp4", "out.mkv"} {
+		out := filepath.Join(dir, name)
+		mustRun(t, pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: out}})
+		got, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "stream_tags=timecode", "-of", "csv=p=0", out).Output()
+		if want := "01:00:00:00\n02:00:00:00\n"; err != nil || string(got) != want {
+			t.Errorf("%s: %q (%v), want %q", name, got, err, want)
+		}
+	}
+}

@@ -45,6 +45,31 @@ func Create(ctx context.Context, name string, source *Reader, opt WriterOptions)
 	return w, nil
 }
 
+// CheckName returns the error with which every output called name would be refused: its place is taken, no container goes
+// by that name, or the container's options do not fit. inPlace is set if the output is written in place, as a pipe is.
+func CheckName(ctx context.Context, name string, source *Reader, opt WriterOptions) (inPlace bool, err error) {
+	o, err := newOutput(ctx, name, source, opt)
+	if err != nil {
+		return false, err
+	}
+	_, inPlace = o.target.destination.(direct)
+	o.Abort()
+	return inPlace, nil
+}
+
+// Check returns the error with which Create would refuse the file, and leaves nothing behind. Of what is written in place,
+// it checks the name only. opt.Log gets what Create says.
+func Check(ctx context.Context, name string, source *Reader, opt WriterOptions) error {
+	if inPlace, err := CheckName(ctx, name, source, opt); inPlace || err != nil {
+		return err
+	}
+	w, err := Create(ctx, name, source, opt)
+	if err == nil {
+		w.Abort()
+	}
+	return err
+}
+
 // Finish encodes and writes what is left and gives the file its name, which it returns.
 // If partial is set, as after damage, the name is NAME.partial.EXT, or NAME.partial-2.EXT and
 // so on if that is taken. It returns a

@@ -143,7 +143,7 @@ func run(ctx context.Context, o Options) (*Report, error) {
 	if len(o.Damage) == 0 && !o.Detect && !o.MissingFromNumbering {
 		return nil, fault.New(fault.Usage, "nothing to restore; name frames, or have damage looked for")
 	}
-	if in, out := &o.Convert.Input, &o.Convert.Output; !o.DryRun { // before the input is read, which may take long
+	if in, out := &o.Convert.Input, &o.Convert.Output; !o.DryRun { // before standard input is read
 		w := media.WriterOptions{Container: media.ContainerOptions{Format: out.Format}, Overwrite: out.Overwrite}
 		if err := media.CheckOutput(out.File, in.File, w); err != nil {
 			return nil, err
@@ -156,6 +156,9 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		}
 		defer remove()
 		o.Convert.Input.File = name
+	}
+	if err := o.checkOutput(ctx); err != nil {
+		return nil, err
 	}
 	s, err := scan(ctx, &o)
 	if err != nil {
@@ -210,6 +213,26 @@ func run(ctx context.Context, o Options) (*Report, error) {
 		c.Held = report.Made - c.Made
 	}
 	return report, err
+}
+
+// checkOutput refuses an output before the input is read for damage, which may take long. Which streams a smart copy can
+// write is known only after that.
+func (o *Options) checkOutput(ctx context.Context) error {
+	convert := o.Convert
+	if o.DryRun {
+		return nil
+	}
+	convert.Input.Deinterlace, convert.Hooks = pipeline.IgnoreFields, pipeline.Hooks{Log: slog.New(slog.DiscardHandler)}
+	clip, err := openClip(ctx, convert, pipeline.Open)
+	if err != nil {
+		return err
+	}
+	defer clip.Close()
+	if o.SmartCopy {
+		_, err = media.CheckName(ctx, convert.Output.File, clip.Source, clip.WriterOptions(nil))
+		return err
+	}
+	return media.Check(ctx, convert.Output.File, clip.Source, clip.WriterOptions(nil))
 }
 
 // span returns the numbers of the first and the last frame of f, and stores them and their time in

@@ -223,8 +223,12 @@ func (s *smartCopy) encodeRange(ctx context.Context, t *smartcopy.Range) error {
 		}
 		encoded++
 		for s.at < t.End && s.index[s.at].DTS <= p.DTS { // copies sound along the way
-			if _, err := s.next(); err != nil {
+			replaced, err := s.next()
+			if err != nil {
 				return err
+			}
+			if replaced.PTS == p.PTS {
+				p.Data = s.splicer.Keep(p.Data, replaced.Data)
 			}
 		}
 		s.encoded++

@@ -50,7 +50,9 @@ func Convert(ctx context.Context, o pipeline.Options, cut Options) (*pipeline.Re
 	} else if err := in.CheckTree(dir); err != nil {
 		return nil, fault.New(fault.Usage, "segments: Compute.Confine: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.CannotWrite, "output %q: %w", o.Output.File, fault.Plain(err))
+	} else if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fault.New(fault.CannotWrite, "segments: %w", err)
 	}
 	defer atomicfile.OnAbandon(func() { os.Remove(dir) })() // fails if the directory holds anything

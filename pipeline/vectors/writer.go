@@ -6,7 +6,6 @@ import (
 	"image/png"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -47,6 +46,7 @@ type Writer struct {
 	o       Options
 	pattern sequence.Pattern
 	exr     bool
+	tidy    func() // removes the directory if it was made for nothing
 
 	mu      sync.Mutex
 	count   int64               // pairs
@@ -74,7 +74,9 @@ func NewWriter(o Options) (*Writer, error) {
 	if err := p.CheckFirst(o.First); err != nil && isEXR { // .flo counts from 0
 		return nil, fault.New(fault.Usage, "flow %q: %w", o.File, err)
 	}
-	if err := os.MkdirAll(p.Dir, 0o777); err != nil {
+	tidy, err := atomicfile.MakeDir(p.Dir)
+	if err != nil {
+		tidy()
 		return nil, fault.New(fault.CannotWrite, "flow %q: %w", o.File, err)
 	}
 	_ = atomicfile.Sweep(p.Dir + string(filepath.Separator))
@@ -85,7 +87,7 @@ func NewWriter(o Options) (*Writer, error) {
 	case len(there) > 0 && !o.Overwrite:
 		return nil, fault.New(fault.CannotWrite, "flow %q: %d such files exist; Output.Overwrite overwrites them", o.File, len(there))
 	}
-	return &Writer{o: o, pattern: p, exr: isEXR, seen: map[int64]bool{}, pending: map[int64]*[2]layer{}}, nil
+	return &Writer{o: o, pattern: p, tidy: tidy, exr: isEXR, seen: map[int64]bool{}, pending: map[int64]*[2]layer{}}, nil
 }
 
 // Count returns how many pairs of pictures have been written.
@@ -137,10 +139,12 @@ func (w *Writer) Write(v stages.Vectors) error {
 	return nil
 }
 
-// Close writes the EXR files of pictures of which one neighbour is missing.
+// Close writes the EXR files of pictures of which one neighbour is missing. If nothing was written, it removes the
+// directory that NewWriter has made.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	defer w.tidy()
 	var numbers []int64
 	for n := range w.pending {
 		numbers = append(numbers, n)

@@ -12,6 +12,7 @@ static int is_up(void *flag) { return atomic_load(&((struct flag *)flag)->up); }
 static struct flag *new_flag(void) { return calloc(1, sizeof(struct flag)); }
 static void raise_flag(struct flag *flag) { atomic_store(&flag->up, 1); }
 static void watch(AVFormatContext *c, struct flag *flag) { c->interrupt_callback = (AVIOInterruptCB){ is_up, flag }; }
+static int write_all(AVIOContext *f, const void *data, int size) { avio_write(f, data, size); return f->error; }
 static void set_pb(AVFormatContext *c, AVIOContext *f) { c->pb = f; }
 */
 import "C"
@@ -45,6 +46,11 @@ func openFile(url string, flags C.int) (*File, error) {
 
 // Use makes c read or write f (AVFormatContext.pb).
 func (f *File) Use(c *astiav.FormatContext) { C.set_pb(context(c), f.c) }
+
+// Write writes data (avio_write).
+func (f *File) Write(data []byte) error {
+	return status(C.write_all(f.c, unsafe.Pointer(unsafe.SliceData(data)), C.int(len(data))))
+}
 
 // Flush writes what is buffered (avio_flush).
 func (f *File) Flush() { C.avio_flush(f.c) }

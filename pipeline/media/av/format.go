@@ -21,6 +21,12 @@ static int is_muxer_text(AVFormatContext *c, const char *name)
 	const AVOption *o = av_opt_find(c, name, NULL, 0, AV_OPT_SEARCH_CHILDREN);
 	return o && (o->type == AV_OPT_TYPE_STRING || o->type == AV_OPT_TYPE_BINARY || o->type == AV_OPT_TYPE_DICT);
 }
+static int64_t muxer_option(AVFormatContext *c, const char *name)
+{
+	int64_t v = 0;
+	av_opt_get_int(c, name, AV_OPT_SEARCH_CHILDREN, &v);
+	return v;
+}
 static int pb_streamed(const AVFormatContext *c) { return c->pb && !(c->pb->seekable & AVIO_SEEKABLE_NORMAL); }
 static int64_t pb_position(const AVFormatContext *c) { return avio_tell(c->pb); }
 static int pb_error(const AVFormatContext *c) { return c->pb->error; }
@@ -149,6 +155,21 @@ func HasMuxerOption(output *astiav.FormatContext, name string) bool {
 // bytes or a list of pairs (av_opt_find).
 func IsMuxerTextOption(output *astiav.FormatContext, name string) bool {
 	return withString(name, func(n *C.char) C.int { return C.is_muxer_text(context(output), n) }) != 0
+}
+
+// MuxerOption returns the value of an option of numbers of an output's muxer; 0 if it has none called name
+// (av_opt_get_int).
+func MuxerOption(output *astiav.FormatContext, name string) int64 {
+	return int64(withString(name, func(n *C.char) C.int64_t { return C.muxer_option(context(output), n) }))
+}
+
+// SetMuxerOption sets an option of an output's muxer (av_opt_set).
+func SetMuxerOption(output *astiav.FormatContext, name, value string) error {
+	return status(withString(name, func(n *C.char) C.int {
+		return withString(value, func(v *C.char) C.int {
+			return C.av_opt_set(unsafe.Pointer(context(output)), n, v, C.AV_OPT_SEARCH_CHILDREN)
+		})
+	}))
 }
 
 // WantsGlobalHeader reports whether an output's container stores codec headers apart from

@@ -35,6 +35,20 @@ static int resample(SwrContext *s, AVFrame *dst, const AVFrame *src, const AVCod
 	return swr_convert_frame(s, dst, src);
 }
 
+// last is the frame that resample has filled last.
+static int resample_rest(SwrContext *s, AVFrame *last)
+{
+	AVChannelLayout layout = {0};
+	int rate = last->sample_rate, r = av_channel_layout_copy(&layout, &last->ch_layout);
+	if (r < 0)
+		return r;
+	av_frame_unref(last);
+	last->ch_layout = layout;
+	last->format = AV_SAMPLE_FMT_FLTP;
+	last->sample_rate = rate;
+	return swr_convert_frame(s, last, NULL);
+}
+
 static int repack(SwrContext *s, AVFrame *dst, const AVFrame *src, enum AVSampleFormat format)
 {
 	int r = av_channel_layout_copy(&dst->ch_layout, &src->ch_layout);
@@ -117,6 +131,9 @@ func (r *Resampler) Delay(rate int) int64 {
 func (r *Resampler) Floats(dst, src *astiav.Frame, encoder *astiav.CodecContext) error {
 	return status(C.resample(r.c, raw(dst), raw(src), coder(encoder)))
 }
+
+// Rest fills last, which Floats has filled last, with the samples that the resampler has buffered.
+func (r *Resampler) Rest(last *astiav.Frame) error { return status(C.resample_rest(r.c, raw(last))) }
 
 // Repack converts src, which holds planar floats, to another sample format in dst
 // (swr_convert_frame).

@@ -46,6 +46,15 @@ func StatesEncryption(input *astiav.FormatContext, s *astiav.Stream) bool {
 		asf && input.InputFormat().Name() == "asf"
 }
 
+// FourCC returns a codec tag as text; empty if it is none.
+func FourCC(tag astiav.CodecTag) string {
+	text := binary.LittleEndian.AppendUint32(nil, uint32(tag))
+	if slices.ContainsFunc(text, func(b byte) bool { return b < ' ' || b > '~' }) {
+		return ""
+	}
+	return string(text)
+}
+
 // ClearDisposition sets AVStream.disposition to 0.
 func ClearDisposition(s *astiav.Stream) { stream(s).disposition = 0 }
 

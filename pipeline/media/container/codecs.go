@@ -16,8 +16,20 @@ var transportCodecs = []astiav.CodecID{
 	astiav.CodecIDCavs, astiav.CodecIDDirac, astiav.CodecIDVc1,
 	astiav.CodecIDMp1, astiav.CodecIDMp2, astiav.CodecIDMp3, astiav.CodecIDAac, astiav.CodecIDAacLatm, astiav.CodecIDAc3,
 	astiav.CodecIDEac3, astiav.CodecIDDts, astiav.CodecIDTruehd, astiav.CodecIDOpus, astiav.CodecIDS302M,
-	astiav.CodecIDDvbSubtitle, astiav.CodecIDDvbTeletext, astiav.CodecIDHdmvPgsSubtitle,
+	astiav.CodecIDDvbSubtitle, astiav.CodecIDDvbTeletext,
 	astiav.CodecIDSmpteKlv, astiav.CodecIDTimedId3,
+}
+
+// blurayCodecs are the codecs that readers know in the transport streams of Blu-ray and AVCHD only.
+var blurayCodecs = []astiav.CodecID{astiav.CodecIDHdmvPgsSubtitle, astiav.CodecIDPcmBluray}
+
+// BlurayOption is the option of FFmpeg's muxer that writes transport streams as Blu-ray and AVCHD have them, with
+// packets of 192 bytes.
+const BlurayOption = "mpegts_m2ts_mode"
+
+// IsBluray reports whether c is such a transport stream.
+func IsBluray(c *astiav.FormatContext) bool {
+	return av.IsMuxer(c, "mpegts") && av.MuxerOption(c, BlurayOption) > 0
 }
 
 // onlyCodecs lists the codecs of the containers whose muxers do not list them.
@@ -71,6 +83,9 @@ const misstatedISO = "mov,3gp,3g2,psp,ipod,ismv,f4v"
 // query returns 1 if c takes a codec, 0 if it does not, and a negative number if FFmpeg
 // does not know.
 func query(c *astiav.FormatContext, id astiav.CodecID) int {
+	if slices.Contains(blurayCodecs, id) && IsBluray(c) {
+		return 1
+	}
 	for _, l := range onlyCodecs {
 		switch {
 		case !av.IsMuxer(c, l.muxers):

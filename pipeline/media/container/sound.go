@@ -91,7 +91,7 @@ func LosslessSound(c *astiav.FormatContext, s Samples) []astiav.CodecID {
 	case s.Bits <= 16:
 		pcm = []astiav.CodecID{astiav.CodecIDPcmS16Le, astiav.CodecIDPcmS16Be}
 	}
-	pcm = append(pcm, astiav.CodecIDPcmS24Le, astiav.CodecIDPcmS24Be, astiav.CodecIDPcmDvd)
+	pcm = append(pcm, astiav.CodecIDPcmS24Le, astiav.CodecIDPcmS24Be, astiav.CodecIDPcmDvd, astiav.CodecIDPcmBluray)
 	packers := []astiav.CodecID{astiav.CodecIDFlac, astiav.CodecIDAlac}
 	if IsISO(c) {
 		slices.Reverse(packers) // Apple's players know ALAC alone

@@ -48,6 +48,7 @@ func (s *Set) newCopy(in *astiav.Stream) (track, error) {
 		av.NameChannels(out)
 	}
 	t.out.SetTimeBase(in.TimeBase())
+	t.out.SetAvgFrameRate(in.AvgFrameRate()) // without it, MOV has no track for the timecode of pictures
 	if p.CodecID() == astiav.CodecIDMovText {
 		t.out.SetTimeBase(timedTextUnit(in.TimeBase()))
 	}

@@ -52,7 +52,7 @@ func framingOfCodec(id astiav.CodecID) framing {
 // the two.
 type framingCheck struct {
 	codec  framing
-	framed bool // packets have the codec's header; MPEG audio and AC-3 show it by their first one
+	framed bool // packets have the codec's header; MPEG audio shows it by its first one
 }
 
 // newFramingCheck returns the check of a stream with these parameters.
@@ -61,7 +61,7 @@ func newFramingCheck(p *astiav.CodecParameters) framingCheck {
 	if codec == adts && len(p.ExtraData()) > 0 {
 		return framingCheck{} // the extradata take the headers' place
 	}
-	return framingCheck{codec: codec, framed: codec == adts}
+	return framingCheck{codec: codec, framed: codec == adts || codec == ac3}
 }
 
 // reject says why a packet is not the codec's, and returns "" if it may be.

@@ -38,6 +38,7 @@ func TestFraming(t *testing.T) {
 		{astiav.CodecIDAc3, "ac3,swapped ac3", ""},
 		{astiav.CodecIDEac3, "ac3,layer 2", "it is MPEG audio"},
 		{astiav.CodecIDAc3, "ac3,one byte", "it has no header of AC-3"},
+		{astiav.CodecIDAc3, "raw", "it has no header of AC-3"}, // the rest of one, where the file was cut
 		{astiav.CodecIDOpus, "layer 2,ac3,adts", ""},
 	} {
 		check := checkOf(t, c.codec, nil)

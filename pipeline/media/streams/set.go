@@ -217,9 +217,21 @@ func (s *Set) carry(in *astiav.Stream) (stream, error) {
 
 // leaveOut logs why in is left out.
 func (s *Set) leaveOut(in *astiav.Stream, why string) (stream, error) {
-	s.log.Warn("stream left out: "+why, "stream", in.Index(), "kind", in.CodecParameters().MediaType(),
-		"codec", in.CodecParameters().CodecID(), "container", container.Name(s.out))
+	p := in.CodecParameters()
+	codec := p.CodecID().String()
+	if tag := av.FourCC(p.CodecTag()); p.CodecID() == astiav.CodecIDNone && tag != "" {
+		codec = tag
+	}
+	s.log.Warn("stream left out: "+why, "stream", in.Index(), "kind", p.MediaType(), "codec", codec, "container", container.Name(s.out))
 	return nil, nil
+}
+
+// notTaken logs that the container does not take in, which is left out.
+func (s *Set) notTaken(in *astiav.Stream) (stream, error) {
+	if in.CodecParameters().CodecID() == astiav.CodecIDNone {
+		return s.leaveOut(in, "this FFmpeg does not know its format")
+	}
+	return s.leaveOut(in, "the container does not take it")
 }
 
 func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
@@ -233,9 +245,9 @@ func (s *Set) carrySound(in *astiav.Stream) (stream, error) {
 		return s.leaveOut(in, "the container takes no sound")
 	case s.full(astiav.MediaTypeAudio):
 		return s.leaveOut(in, "the container takes one stream of this kind")
-	case opt.Mode == KeepAudio && !s.keepsTime() || s.keepsTime() && opt.Codec == "" && container.HoldsSound(s.out, p):
+	case opt.Mode == KeepAudio && !s.keepsTime() || s.keepsTime() && opt.Codec == "" && container.HoldsSound(s.out, p) && !s.isTapeSound(in):
 		if !container.HoldsSound(s.out, p) {
-			return s.leaveOut(in, "the container does not take it")
+			return s.notTaken(in)
 		}
 		if len(opt.Options) > 0 {
 			s.log.Warn("sound is copied, for which Output.AudioOptions do nothing; Output.AudioCodec encodes it", "stream", in.Index())
@@ -267,7 +279,7 @@ func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 	case in.CodecParameters().Width() <= 0 || in.CodecParameters().Height() <= 0:
 		return s.leaveOut(in, "its size is unknown, as none of its pictures comes early enough or it is damaged")
 	case !container.Holds(s.out, in.CodecParameters()):
-		return s.leaveOut(in, "the container does not take it")
+		return s.notTaken(in)
 	case container.WantsStartCodes(s.out, in.CodecParameters().CodecID()) && !container.AddsStartCodes(s.out) && container.StatesLengths(in.CodecParameters()):
 		return s.leaveOut(in, "its packets state lengths, and the container wants start codes")
 	case s.full(astiav.MediaTypeVideo):
@@ -282,7 +294,7 @@ func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 // carryAttachment carries an attached file.
 func (s *Set) carryAttachment(in *astiav.Stream) (stream, error) {
 	if !container.HoldsAttachments(s.out) {
-		return s.leaveOut(in, "the container does not take it")
+		return s.notTaken(in)
 	}
 	return s.newCopier(in)
 }
@@ -297,7 +309,7 @@ func (s *Set) carryData(in *astiav.Stream) (stream, error) {
 	case p.CodecTag() == timecode && stated, p.CodecTag() == text && len(av.Chapters(s.source.Input)) > 0:
 		return nil, nil
 	case p.CodecID() == astiav.CodecIDNone || !container.Holds(s.out, p):
-		return s.leaveOut(in, "the container does not take it")
+		return s.notTaken(in)
 	case !s.keepsTime():
 		return s.leaveOut(in, "its time cannot be changed")
 	}

@@ -16,6 +16,7 @@ type soundDecoder struct {
 	context         *astiav.CodecContext
 	decoded, floats *astiav.Frame
 	unpack          *av.Resampler
+	tape            bool // see isTapeSound
 }
 
 // newSoundDecoder opens a decoder. The error says why the stream cannot be decoded.
@@ -51,6 +52,9 @@ type piece struct {
 // decode decodes p, or the decoder's rest if p is nil, and calls f with each piece, in
 // the encoder's sample rate and number of channels.
 func (d *soundDecoder) decode(p *astiav.Packet, encoder *soundEncoder, f func(piece) error) error {
+	if d.tape && p != nil {
+		d.follow(p)
+	}
 	if err := d.context.SendPacket(p); err != nil && p != nil {
 		return nil // damage, which the log callback counts; it leaves a gap
 	}
@@ -69,7 +73,13 @@ func (d *soundDecoder) decode(p *astiav.Packet, encoder *soundEncoder, f func(pi
 			return err
 		}
 	}
-	return nil
+	if p != nil || d.unpack.Delay(encoder.rate) == 0 {
+		return nil
+	}
+	if err := d.unpack.Rest(d.floats); err != nil {
+		return err
+	}
+	return f(piece{samples: av.FloatPlanes(d.floats, encoder.channels)})
 }
 
 // loudest is the largest sample that is passed on, full scale being 1. Damage decodes to

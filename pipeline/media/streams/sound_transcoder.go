@@ -49,6 +49,7 @@ func (s *Set) newSoundTranscoder(in *astiav.Stream) (_ *soundTranscoder, err err
 	if t.decoder, err = newSoundDecoder(in); err != nil {
 		return nil, err
 	}
+	t.decoder.tape = s.isTapeSound(in)
 	if t.encoder, err = s.newSoundEncoder(in, t.decoder.context); err != nil {
 		return nil, err
 	}

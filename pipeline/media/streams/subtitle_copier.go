@@ -1,6 +1,7 @@
 package streams
 
 import (
+	"bytes"
 	"math/big"
 	"slices"
 
@@ -21,10 +22,12 @@ type subtitleCopier struct {
 	after int64 // the end of the last subtitle, in the output stream's time base
 }
 
-// selfTimed are the codecs whose packets contain their own duration.
-var selfTimed = map[astiav.CodecID]bool{
-	astiav.CodecIDDvdSubtitle: true, astiav.CodecIDDvbSubtitle: true, astiav.CodecIDDvbTeletext: true,
-}
+// retimed are the codecs whose packets need new times or durations even if the output is the source, whole and at
+// its speed.
+var retimed = []astiav.CodecID{astiav.CodecIDMovText, astiav.CodecIDDvdSubtitle}
+
+// clocked are the codecs whose packets have times within them.
+var clocked = []astiav.CodecID{astiav.CodecIDAss, astiav.CodecIDSsa, astiav.CodecIDWebvtt, astiav.CodecIDDvdSubtitle, astiav.CodecIDDvbSubtitle}
 
 func (s *Set) carrySubtitles(in *astiav.Stream) (stream, error) {
 	p := in.CodecParameters()
@@ -35,15 +38,12 @@ func (s *Set) carrySubtitles(in *astiav.Stream) (stream, error) {
 		s.log.Warn("the container does not say how long subtitles are shown", "stream", in.Index(), "container", container.Name(s.out))
 	}
 	moves := p.CodecID() == astiav.CodecIDWebvtt && s.source.Start.Sign() != 0 // the times within its cues
-	if s.keepsTime() && s.whole() && p.CodecID() != astiav.CodecIDMovText && !moves {
+	if s.keepsTime() && s.whole() && !slices.Contains(retimed, p.CodecID()) && !moves {
 		return s.newCopier(in)
 	}
 	t, err := s.newCopy(in)
 	if err != nil {
 		return nil, err
-	}
-	if id := p.CodecID(); selfTimed[id] && !s.keepsTime() {
-		s.log.Warn("subtitles begin when they should but stay as long as in the source: their packets say how long", "stream", in.Index(), "codec", id)
 	}
 	return &subtitleCopier{track: t, run: s.opt.Curve.Runs()[0]}, nil
 }
@@ -54,13 +54,24 @@ func (c *subtitleCopier) times(p *astiav.Packet) (begin, end int64, ok bool) {
 	if p.Pts() == av.NoTimestamp {
 		return 0, 0, false
 	}
-	tb := c.in.TimeBase()
-	from, to, shown := c.set.shown(&c.run, c.set.sinceStart(p.Pts(), tb), c.set.sinceStart(p.Pts()+p.Duration(), tb))
+	from, to, shown := c.set.shown(&c.run, c.set.sinceStart(p.Pts(), c.in.TimeBase()), c.until(p))
 	if !shown {
 		return 0, 0, false
 	}
 	begin = timebase.Ticks(from, c.out.TimeBase())
 	return begin, max(timebase.Ticks(to, c.out.TimeBase()), begin), true
+}
+
+// forever is how many seconds, or more, FFmpeg's encoders write for a picture that stays until the next one comes.
+const forever = 1 << 22
+
+// until returns when p is no longer shown, in seconds after the source's Start, or when it begins if that is not known.
+func (c *subtitleCopier) until(p *astiav.Packet) *big.Rat {
+	length := timebase.Seconds(p.Duration(), c.in.TimeBase())
+	if picture := c.in.CodecParameters().CodecID() == astiav.CodecIDDvdSubtitle; picture && (length.Sign() == 0 || length.Cmp(big.NewRat(forever, 1)) > 0) {
+		length = subtitle.DVDLength(p.Data())
+	}
+	return length.Add(length, c.set.sinceStart(p.Pts(), c.in.TimeBase()))
 }
 
 func (c *subtitleCopier) packet(p *astiav.Packet) error {
@@ -71,23 +82,22 @@ func (c *subtitleCopier) packet(p *astiav.Packet) error {
 	if err := c.next.Ref(p); err != nil {
 		return err
 	}
-	if text, changed := c.inner(p); changed {
-		if err := c.fill(p, text); err != nil {
+	if data, changed := c.inner(p); changed {
+		if err := c.fill(p, data); err != nil {
 			return err
 		}
 	}
 	return c.writeAt(begin, end)
 }
 
-// inner returns p's text with the times within it at the output's speed; changed is false if it has
+// inner returns p's data with the times within it at the output's speed; changed is false if it has
 // none.
-func (c *subtitleCopier) inner(p *astiav.Packet) (text string, changed bool) {
+func (c *subtitleCopier) inner(p *astiav.Packet) (data []byte, changed bool) {
 	codec := c.in.CodecParameters().CodecID()
-	if codec != astiav.CodecIDAss && codec != astiav.CodecIDSsa && codec != astiav.CodecIDWebvtt {
-		return "", false
+	if !slices.Contains(clocked, codec) {
+		return nil, false
 	}
-	tb := c.in.TimeBase()
-	begin, end := c.set.sinceStart(p.Pts(), tb), c.set.sinceStart(p.Pts()+p.Duration(), tb)
+	begin, end := c.set.sinceStart(p.Pts(), c.in.TimeBase()), c.until(p)
 	from, to, _ := c.set.shown(&c.run, begin, end)
 	at := c.run.Output
 	if slow := c.set.opt.Curve.Line(); slow != nil { // it goes on where the output is cut
@@ -101,18 +111,23 @@ func (c *subtitleCopier) inner(p *astiav.Packet) (text string, changed bool) {
 		Length: new(big.Rat).Sub(end, begin),
 		Cut:    at(begin).Cmp(from) != 0 || at(end).Cmp(to) != 0 || begin.Cmp(c.run.From) < 0,
 	}
-	was := string(p.Data())
-	if codec == astiav.CodecIDWebvtt {
-		text = clock.WebVTT(was, timebase.Seconds(p.Pts(), tb), from)
-	} else {
-		text = clock.ASS(was)
+	was := p.Data()
+	switch codec {
+	case astiav.CodecIDWebvtt:
+		data = []byte(clock.WebVTT(string(was), timebase.Seconds(p.Pts(), c.in.TimeBase()), from))
+	case astiav.CodecIDDvdSubtitle:
+		data = clock.DVD(was)
+	case astiav.CodecIDDvbSubtitle:
+		data = clock.DVB(was)
+	default:
+		data = []byte(clock.ASS(string(was)))
 	}
-	return text, text != was
+	return data, !bytes.Equal(data, was)
 }
 
-// fill makes the packet next a copy of p with another text.
-func (c *subtitleCopier) fill(p *astiav.Packet, text string) error {
-	if err := av.FillPacket(c.next, []byte(text)); err != nil {
+// fill makes the packet next a copy of p with other data.
+func (c *subtitleCopier) fill(p *astiav.Packet, data []byte) error {
+	if err := av.FillPacket(c.next, data); err != nil {
 		return err
 	}
 	c.next.SetFlags(p.Flags())

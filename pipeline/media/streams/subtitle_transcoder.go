@@ -51,7 +51,7 @@ func (s *Set) carryText(in *astiav.Stream) (stream, error) {
 	i := slices.IndexFunc(textTargets, func(id astiav.CodecID) bool { return container.Takes(s.out, id) })
 	codec := astiav.FindDecoder(source)
 	if i < 0 || codec == nil || !slices.Contains(textCodecs, source) {
-		return s.leaveOut(in, "the container does not take it")
+		return s.notTaken(in)
 	}
 	t := &subtitleTranscoder{subtitleCopier: subtitleCopier{run: s.opt.Curve.Runs()[0]}, kind: textTargets[i], decoder: astiav.AllocCodecContext(codec)}
 	if err := t.open(s, in, codec); err != nil {

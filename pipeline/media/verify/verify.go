@@ -165,15 +165,24 @@ func (f *File) compare(found []*Stream, video *Stream) error {
 	if !f.Timed {
 		return nil
 	}
+	if video.Codec == astiav.CodecIDNone {
+		return errors.New("nobody can tell what its video is coded in")
+	}
 	if err := f.compareTimes(pictures, video); err != nil {
 		return err
 	}
 	for i := range f.Streams {
 		want := &f.Streams[i]
-		if want.Kind != astiav.MediaTypeAudio || f.Damaged {
+		if f.Damaged {
 			continue
 		}
 		got := f.in(found, i)
+		if want.Kind == astiav.MediaTypeSubtitle && got == nil && want.Record.Packets > 0 {
+			return fmt.Errorf("the subtitles of stream %d are not in it", i)
+		}
+		if want.Kind != astiav.MediaTypeAudio {
+			continue
+		}
 		switch {
 		case got == nil && want.Record.Packets == 0:
 			continue

@@ -72,6 +72,9 @@ func TestCheck(t *testing.T) {
 			{"is not in it", func(f *File, _, _ *Record) {
 				f.Streams = append(f.Streams, Stream{Kind: astiav.MediaTypeAudio, TimeBase: astiav.NewRational(1, 1000), Record: Record{Packets: 1}})
 			}},
+			{"subtitles of stream 2 are not in it", func(f *File, _, _ *Record) {
+				f.Streams = append(f.Streams, Stream{Kind: astiav.MediaTypeSubtitle, Record: Record{Packets: 1}})
+			}},
 			{"", func(f *File, _, _ *Record) { // of sound without packets, MOV has no stream
 				silent := Stream{Kind: astiav.MediaTypeAudio, TimeBase: astiav.NewRational(1, 1000)}
 				f.Streams = append(append([]Stream{silent}, f.Streams...), silent)

@@ -61,24 +61,27 @@ type Frame struct {
 }
 
 // Prepare makes the directory, if it is not there, and returns a fault.CannotWrite error if Write could not
-// write into it.
-func Prepare(dir string, overwrite bool) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fault.New(fault.CannotWrite, "%w", fault.Plain(err))
+// write into it. tidy removes the directory if Prepare has made it and nothing is in it.
+func Prepare(dir string, overwrite bool) (tidy func(), err error) {
+	if tidy, err = atomicfile.MakeDir(dir); err != nil {
+		tidy()
+		return tidy, fault.New(fault.CannotWrite, "%w", fault.Plain(err))
 	}
 	for _, name := range Files {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil && !overwrite {
-			return fault.New(fault.CannotWrite, "%q exists; Output.Overwrite overwrites it", filepath.Join(dir, name))
+			return tidy, fault.New(fault.CannotWrite, "%q exists; Output.Overwrite overwrites it", filepath.Join(dir, name))
 		}
 	}
-	return nil
+	return tidy, nil
 }
 
 // Write writes the files into a directory. It reads the input and the output twice each: as files, for their hashes, and as frames.
 func Write(ctx context.Context, dir string, j Job, overwrite bool) error {
-	if err := Prepare(dir, overwrite); err != nil {
+	tidy, err := Prepare(dir, overwrite)
+	if err != nil {
 		return err
 	}
+	defer tidy()
 	r := &Report{Command: shell.Join(j.Command), Version: j.Version, Input: File{Name: j.Options.Convert.Input.File}, Output: File{Name: j.Output}, Made: []int64{}, Changed: []int64{}}
 	for _, f := range []*File{&r.Input, &r.Output} {
 		if err := f.measure(ctx); err != nil {

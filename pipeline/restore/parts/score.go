@@ -21,7 +21,7 @@ const aroundMeasures = 4
 // The last measure of each is what the fields of the other lines show, 0 in frames. Its weights for rows and specks were fitted with the
 // others kept; that for blocks was set so that slow lamps do not count, and the others were fitted to it.
 var weights = [...][]float64{
-	rowSort:   {-0.04, -0.64, 0.07, -1.31, -4.73, 8.14, 10.76, -2.5, -9.71},
+	rowSort:   {-0.04, -0.64, 0.07, -1.31, -4.73, 8.14, 10.76, -2.5, -9.2},
 	lineSort:  {0.11, -0.96, 0.26, -0.54, 2.51, 3.3, -0.34, -4.7, 10.02, -10.1, -2.04, -4.28, -18.2},
 	blockSort: {0.29, -2.38, -1.01, -0.43, -2.57, 6.26, 0.76, 15.77, -8, -20.6},
 	speckSort: {1.03, -1.95, -0.7, 0.23, 0.37, -1.08, 0.38, -2.29, 13.34, -0.62, -7.7, -12},

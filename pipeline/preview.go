@@ -80,7 +80,7 @@ func NewPreview(ctx context.Context, o Options) (*Preview, error) {
 	return p, fault.Interrupted(ctx, err)
 }
 
-// preview makes the first frames of o in dir. The output of o stands for the one that is meant.
+// preview makes the first frames of o, whose output is the trial in dir; meant is the output that a person asked for.
 func preview(ctx context.Context, o Options, dir string, meant *Output) (*Preview, error) {
 	clip, err := Open(ctx, o)
 	if err != nil {

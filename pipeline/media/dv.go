@@ -43,3 +43,16 @@ func markedProgressive(frame []byte) []byte {
 	}
 	return frame
 }
+
+// KeepTape copies into a frame of DV that was encoded what the one that it replaces says beside the picture: the tape's timecode, the date
+// of the recording, how the picture was scanned, and the sound. It leaves frames of unlike lengths alone.
+func KeepTape(encoded, replaced []byte) {
+	if len(encoded) != len(replaced) {
+		return
+	}
+	for at := 0; at+dvBlock <= len(encoded); at += dvBlock {
+		if kind := encoded[at] >> 5; kind != dvVideo && replaced[at]>>5 == kind {
+			copy(encoded[at:at+dvBlock], replaced[at:])
+		}
+	}
+}

@@ -154,7 +154,7 @@ type markedFrames struct {
 	list  []int             // frames that are marked as interlaced
 }
 
-// add takes the next frame. It returns errFieldsLater if damage alone would not mark so many.
+// add takes the next frame. It returns errFieldsLater if more are marked than damage would explain.
 func (m *markedFrames) add(f *frame.Frame) error {
 	if _, is := media.TopFieldFirst(f); is {
 		m.list = append(m.list, m.count)

@@ -228,7 +228,7 @@ func (s *smartCopy) encodeRange(ctx context.Context, t *smartcopy.Range) error {
 				return err
 			}
 			if replaced.PTS == p.PTS {
-				p.Data = s.splicer.Keep(p.Data, replaced.Data)
+				s.splicer.Keep(p.Data, replaced.Data)
 			}
 		}
 		s.encoded++

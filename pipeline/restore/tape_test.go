@@ -21,7 +21,7 @@ func TestSmartCopyKeepsTheTape(t *testing.T) {
 	}
 	for at := 0; at < len(tape); at += block {
 		if kind := tape[at] >> 5; kind == 1 || kind == 2 {
-			for i := 20; i < 40; i++ { // packs that FFmpeg's muxer writes anew
+			for i := 20; i < 40; i++ { // packs that FFmpeg's muxer would overwrite
 				tape[at+i] = byte(at/frame + i)
 			}
 		}

@@ -123,7 +123,7 @@ func planRanges(ctx context.Context, o pipeline.Options, cut Options) (*Plan, er
 	return p, nil
 }
 
-// Count returns how many ranges of about a length in seconds, which is above 0, so many frames at a rate have.
+// Count returns about how many ranges of length seconds, which is above 0, a number of frames at rate is divided into.
 func Count(frames int64, rate, length *big.Rat) int64 {
 	each := new(big.Rat).Mul(length, rate)
 	n, _ := each.Quo(new(big.Rat).SetInt64(frames), each).Float64()

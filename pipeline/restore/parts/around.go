@@ -39,7 +39,7 @@ func (d *Detector) decide(n int) {
 	}
 	seen, n := d.seen[max(n-around, 0):], min(n, around)
 	size := float64(d.marks.Width * d.marks.Height)
-	total, most := d.stir(seen, n, image.Rect(0, 0, d.marks.Width, d.marks.Height))
+	total, most, _ := d.stir(seen, n, image.Rect(0, 0, d.marks.Width, d.marks.Height))
 	all := quiet * size
 	for _, c := range s.areas {
 		if c.kind != Jitter {
@@ -50,11 +50,11 @@ func (d *Detector) decide(n int) {
 	busy := math.Log(float64(min(total, most))/size + leastBusy)
 	var found []candidate
 	for _, c := range s.areas {
-		here, beside := d.stir(seen, n, c.box)
+		here, beside, next := d.stir(seen, n, c.box)
 		if c.kind == Jitter && (s.spots || outdone(seen, n, &c)) || c.kind != Jitter && (light || c.hopeless || recurs(seen, n, c.box, c.weight)) {
 			continue
 		}
-		c.score = score(c.sort, [aroundMeasures]float64{ratio(c.weight, beside), math.Log(like(seen, n, &c) + leastLike), ratio(c.weight, here), busy}, c.measures)
+		c.score = score(c.sort, [aroundMeasures]float64{ratio(c.weight, beside), math.Log(like(seen, n, &c) + leastLike), ratio(c.weight, here), busy, ratio(c.weight, next)}, c.measures)
 		if c.score >= d.least {
 			found = append(found, c)
 		}
@@ -92,8 +92,8 @@ func outdone(seen []sight, n int, c *candidate) bool {
 	return false
 }
 
-// stir returns how much stirs near box in the n-th of the pictures, and in the others.
-func (d *Detector) stir(seen []sight, n int, box image.Rectangle) (here, beside int) {
+// stir returns how much stirs near box in the n-th of the pictures, in the others, and in the one before or after, whichever is more.
+func (d *Detector) stir(seen []sight, n int, box image.Rectangle) (here, beside, next int) {
 	columns := (d.marks.Width + cellWidth - 1) / cellWidth
 	box = box.Inset(-near).Intersect(image.Rect(0, 0, d.marks.Width, d.marks.Height))
 	x0, x1 := box.Min.X/cellWidth, (box.Max.X+cellWidth-1)/cellWidth
@@ -110,13 +110,16 @@ func (d *Detector) stir(seen []sight, n int, box image.Rectangle) (here, beside 
 			here = sum
 		} else {
 			all = append(all, sum)
+			if k == n-1 || k == n+1 {
+				next = max(next, sum)
+			}
 		}
 	}
 	slices.Sort(all)
 	if k := len(all) - 1 - outliers; k >= 0 {
 		beside = all[k]
 	}
-	return here, beside
+	return here, beside, next
 }
 
 // often is in how many of the pictures around the like may be at the same place.
@@ -186,7 +189,7 @@ func (d *Detector) settle(a, c, b *picture, k *candidate, i int) {
 // hopeless reports whether a candidate of the picture that is judged scores so little that the next pictures will hardly help.
 func (d *Detector) hopeless(k *candidate) bool {
 	seen := d.seen[max(len(d.seen)-around, 0):]
-	_, beside := d.stir(append(seen[:len(seen):len(seen)], sight{stir: d.now}), len(seen), k.box)
-	m := [aroundMeasures]float64{ratio(k.weight, beside), math.Log(leastLike), 0, math.Log(leastBusy)}
+	_, beside, next := d.stir(append(seen[:len(seen):len(seen)], sight{stir: d.now}), len(seen), k.box)
+	m := [aroundMeasures]float64{ratio(k.weight, beside), math.Log(leastLike), 0, math.Log(leastBusy), ratio(k.weight, next)}
 	return score(k.sort, m, k.measures) < d.least/4
 }

@@ -105,11 +105,8 @@ type shift struct {
 	is            bool
 }
 
-// apart is how many pixels off the median of a run a row is not shifted with the others.
-const apart = 0.4
-
-// scattered returns what is measured of a run of rows: which share is shifted, which share of these is more than apart off their
-// median, as a picture that moves as a whole is not, and how much of the difference their shifts explain in the mean.
+// scattered returns what is measured of a run of rows: which share is shifted, how the shifts scatter, as those of a picture that moves as a
+// whole do not, and how much of the difference they explain in the mean.
 func scattered(list []shift) []float64 {
 	var all []float64
 	explained := 0.0
@@ -119,14 +116,26 @@ func scattered(list []shift) []float64 {
 			explained += s.explained
 		}
 	}
-	slices.Sort(all)
-	n, off := float64(len(all)), 0.0
-	for _, v := range all {
-		if math.Abs(v-all[len(all)/2]) > apart {
+	n := float64(len(all))
+	return []float64{n / float64(len(list)), scatter(all, median(all)), explained / n}
+}
+
+func median(shifts []float64) float64 {
+	return slices.Sorted(slices.Values(shifts))[len(shifts)/2]
+}
+
+// apart is how many pixels off one distance a row is not shifted by it.
+const apart = 0.4
+
+// scatter returns which share of the shifts is more than apart off one distance.
+func scatter(shifts []float64, distance float64) float64 {
+	off := 0
+	for _, v := range shifts {
+		if math.Abs(v-distance) > apart {
 			off++
 		}
 	}
-	return []float64{n / float64(len(list)), off / n, explained / n}
+	return float64(off) / float64(len(shifts))
 }
 
 // thirds is how many parts of a row are asked.

@@ -2,7 +2,6 @@ package parts
 
 import (
 	"image"
-	"math"
 
 	"retime/frame"
 )
@@ -48,21 +47,24 @@ func (d *Detector) stray(a, c, b *picture, others []frame.Image[uint8], box imag
 	return max(sums[0], sums[1])
 }
 
-// strange returns which share of the shifted rows from first on is not shifted as far against the others.
+// alike is how much the shifts of rows may scatter that are as good as one.
+const alike = 0.2
+
+// strange returns which share of the shifted rows from first on is not shifted against the others as the rest of them are. Against the
+// others, all may be shifted further by one distance, as in a hand that shakes, unless they are shifted alike: then they say no more than that.
 func (d *Detector) strange(others []frame.Image[uint8], c *picture, first int, shifts []shift) float64 {
 	expected := make([]int16, c.Width)
-	n, not := 0, 0
+	var by, further []float64
 	for i, s := range shifts {
-		if !s.is {
-			continue
-		}
-		n++
-		d.expectOthers(others, first+i, expected)
-		if o := rowShift(c.Row(first+i), expected); math.Abs(o.by-s.by) > apart {
-			not++
+		if s.is {
+			d.expectOthers(others, first+i, expected)
+			by, further = append(by, s.by), append(further, rowShift(c.Row(first+i), expected).by-s.by)
 		}
 	}
-	return float64(not) / float64(n)
+	if scatter(by, median(by)) < alike {
+		return scatter(further, 0)
+	}
+	return scatter(further, median(further))
 }
 
 // expectOthers sets expected to what the others have about row y along half the motion, -1 where they do not agree.

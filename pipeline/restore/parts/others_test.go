@@ -29,9 +29,9 @@ func lines(m frame.Image[uint8], first int) frame.Image[uint8] {
 	return f
 }
 
-// findInFields returns what is found in every second field of the scene, all of which change alters, with the fields between or without.
-func findInFields(between bool, change func(moment int, m frame.Image[uint8])) []Area {
-	d := New(least, frame.Workers{N: 2})
+// findInFields returns what scores atLeast in every second field of the scene, all of which change alters, with the fields between or without.
+func findInFields(atLeast float64, between bool, change func(moment int, m frame.Image[uint8])) []Area {
+	d := New(atLeast, frame.Workers{N: 2})
 	var last, none frame.Image[uint8]
 	for n, m := range woven() {
 		m.Pix = slices.Clone(m.Pix)
@@ -65,7 +65,7 @@ func TestBetween(t *testing.T) {
 		{"a fault of the frame before", 90, 90, 0, true, true},
 	} {
 		for between, want := range map[bool]bool{false: c.without, true: c.with} {
-			found := findInFields(between, func(moment int, m frame.Image[uint8]) {
+			found := findInFields(least, between, func(moment int, m frame.Image[uint8]) {
 				step := map[int]uint8{at - 1: c.before, at: c.it, at + 1: c.after}[moment]
 				paint(m, box, func(_, _ int, was uint8) uint8 {
 					if was > 127 {
@@ -86,7 +86,7 @@ func TestBetween(t *testing.T) {
 func TestJitterBetween(t *testing.T) {
 	const at = 2*spoilt + 1
 	jitter := func(alike bool, moments ...int) float64 {
-		found := findInFields(true, func(moment int, m frame.Image[uint8]) {
+		found := findInFields(least, true, func(moment int, m frame.Image[uint8]) {
 			if !slices.Contains(moments, moment) {
 				return
 			}
@@ -111,6 +111,53 @@ func TestJitterBetween(t *testing.T) {
 	field, film, moves := jitter(false, at), jitter(false, at, at+1), jitter(true, at-1, at, at+1)
 	if min(field, film) < 0.9 || moves > min(field, film)-0.05 {
 		t.Errorf("scores %.3f of a field, %.3f of a film's frame, %.3f of what moves", field, film, moves)
+	}
+}
+
+// Rows that jitter are found as surely where the fields of the other lines lie further to the side, as in a hand that shakes. Rows that are
+// nearly all shifted alike count for less if those fields show them there, too.
+func TestJitterOfAShakingHand(t *testing.T) {
+	const at = 2*spoilt + 1
+	score := func(shake int, by func() int, shiftOthers bool) float64 {
+		found := findInFields(1e-9, true, func(moment int, m frame.Image[uint8]) {
+			for y := range m.Height {
+				band, shift := y >= 40 && y < 110, 0
+				switch {
+				case moment%2 == 0 && band && shiftOthers && (moment == at-1 || moment == at+1):
+					shift = by()
+				case moment%2 == 0:
+					shift = shake
+				case moment == at && band:
+					shift = by()
+				}
+				row := m.Row(y)
+				was := slices.Clone(row)
+				for x := range row {
+					row[x] = was[min(max(x-shift, 0), width-1)]
+				}
+			}
+		})
+		for _, a := range found {
+			if a.Number == spoilt && a.Kind == Jitter {
+				return a.Score
+			}
+		}
+		return 0
+	}
+	random := rand.New(rand.NewPCG(1, 5))
+	apart := func() int { return random.IntN(7) - 3 }
+	if still, shaken := score(0, apart, false), score(2, apart, false); still < 0.9 || shaken < still-0.05 {
+		t.Errorf("scores %.3f where the camera stands, %.3f where it shakes", still, shaken)
+	}
+	rows := 0
+	together := func() int {
+		if rows++; rows%7 == 0 {
+			return -3
+		}
+		return 3
+	}
+	if field, moves := score(0, together, false), score(0, together, true); field == 0 || moves > field/2 {
+		t.Errorf("scores %g of a field shifted alike, %g of what moves", field, moves)
 	}
 }
 

@@ -133,6 +133,29 @@ func TestJitterOfFlatPictures(t *testing.T) {
 	}
 }
 
+// A speck counts for less if the picture right before or after it stirs there: something passes.
+func TestPassing(t *testing.T) {
+	score := func(stirs int) float64 {
+		for _, a := range find(func(n int, m frame.Image[uint8]) {
+			switch n {
+			case spoilt:
+				paint(m, image.Rect(200, 40, 204, 44), func(x, y int, was uint8) uint8 { return inverted(x, y, was)/2 + was/2 })
+			case stirs:
+				paint(m, image.Rect(210, 40, 230, 60), inverted)
+			}
+		}) {
+			if a.Number == spoilt {
+				return a.Score
+			}
+		}
+		return 0
+	}
+	alone, before, after := score(spoilt-4), score(spoilt-1), score(spoilt+1)
+	if alone == 0 || max(before, after) > alone-0.001 {
+		t.Errorf("scores %.4f alone, %.4f with something before, %.4f after", alone, before, after)
+	}
+}
+
 // Damage that comes again every eighth picture at the same place is found each time.
 func TestOften(t *testing.T) {
 	found := find(func(n int, m frame.Image[uint8]) {

@@ -330,14 +330,16 @@ func (d *detector) flicker(n int) float64 {
 	return all[len(all)*3/4]
 }
 
+// switching is a share of a field's lines: the heads of a tape switch in the lowest of them.
+const switching = 36
+
 // areas returns damage to parts of the frames, but for those that are damaged as a whole if that is looked for, too.
 func (d *detector) areas() (found []Finding) {
 	if d.parts == nil {
 		return nil
 	}
-	bottom := d.size.Y * d.rows / cellsY
 	for _, a := range d.parts.Find() {
-		if k := d.verdict[a.Number].Kind; k != "" && wants(d.find, k) || d.rows < cellsY && a.Box.Min.Y >= bottom {
+		if k := d.verdict[a.Number].Kind; k != "" && wants(d.find, k) || d.rows < cellsY && a.Box.Min.Y >= d.size.Y-d.size.Y/switching {
 			continue
 		}
 		f := Finding{First: Place{Number: int64(a.Number)}, Last: Place{Number: int64(a.Number)}, Kind: Kind(a.Kind), Score: a.Score}

@@ -176,7 +176,7 @@ func newFieldDetector(o *Options, fields *interlaced) (*fieldDetector, error) {
 		top.close()
 		return nil, err
 	}
-	// The heads of a tape switch in the last lines.
+	// The heads of a tape switch in the last row of cells.
 	top.rows, bottom.rows = cellsY-1, cellsY-1
 	return &fieldDetector{top: top, bottom: bottom, fields: fields}, nil
 }

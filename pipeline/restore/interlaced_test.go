@@ -428,3 +428,37 @@ func TestFieldsBetween(t *testing.T) {
 		}
 	}
 }
+
+// A dropout counts nowhere in the lines in which the heads of a tape switch, but right above them.
+func TestHeadsSwitch(t *testing.T) {
+	const width, height, lines = 160, 288, 144 // of a field
+	format := frame.Format{Name: "gray", Depth: 8, Planes: 1}
+	dropouts := map[int]int{20: lines - 3, 30: lines - 6} // by frame, the line of the top field
+	order := &interlaced{order: TopField}
+	d, err := newFieldDetector(&Options{Find: partKinds}, order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	var stamps []int64
+	for n := range 48 {
+		f := frame.New(format, width, height)
+		order.add(f)
+		for y := range height {
+			for x := range width {
+				v := byte(50 + (x*x/7+y/2*y/2/5)%80)
+				if line, is := dropouts[n]; is && y == 2*line && x >= 40 && x < 80 {
+					v = 235
+				}
+				f.Planes[0].Pix[y*f.Planes[0].Stride+x] = v
+			}
+		}
+		if err := d.add(f); err != nil {
+			t.Fatal(err)
+		}
+		stamps = append(stamps, int64(n))
+	}
+	if found := d.finish(stamps); len(found) != 1 || found[0].First.Number != 30 || found[0].Kind != Dropout {
+		t.Errorf("found %v", found)
+	}
+}

@@ -127,6 +127,18 @@ func TestRepairPictures(t *testing.T) {
 	}
 }
 
+// While a picture is made, findings are shown and edited.
+func TestPicturesDoNotHoldEditsUp(t *testing.T) {
+	_, s := damaged(t)
+	s.repairs.making.Lock() // a picture is being made
+	defer s.repairs.making.Unlock()
+	for _, c := range []struct{ method, body string }{{"POST", `{"do":"reject","index":0}`}, {"GET", ""}} {
+		if status, _, text := ask(t, s, c.method, "repairs", c.body, nil); status != http.StatusOK || !strings.Contains(text, `"rejected":true`) {
+			t.Errorf("%s: %d %.200s", c.method, status, text)
+		}
+	}
+}
+
 const fieldList = "3.t black 0.98 0.12\n6 garbled 0.4 0.24\n7.b-8.b repeated 0.7 0.3 region=4,4,40,30\n"
 
 // wovenDamage serves a list of damage in interlaced frames.

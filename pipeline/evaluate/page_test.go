@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"retime/internal/chromium"
+	"retime/pipeline"
 )
 
 // browser opens a page in headless Chromium. It fails the test on every console error and on every
@@ -78,7 +79,7 @@ func js[T any](t *testing.T, ctx context.Context, expression string) (v T) {
 
 func TestPageInBrowser(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 2, Regions: 3, Peers: []Peer{{Name: "blend", Method: Blend}, {Name: "nearest", Method: Nearest}}}
+	o := Options{Input: pipeline.Input{File: writeCut(t, 96, 64, 32, 9)}, Dir: dir, Worst: 2, Regions: 3, Peers: []Peer{{Name: "blend", Method: Blend}, {Name: "nearest", Method: Nearest}}}
 	report := mustRun(t, o)
 	ctx := browser(t, filepath.Join(dir, pageName))
 
@@ -270,7 +271,7 @@ const brokenWords = `(() => {
 func TestPageOnScreens(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{
-		Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 1, Regions: 1,
+		Input: pipeline.Input{File: writeCut(t, 96, 64, 32, 9)}, Dir: dir, Worst: 1, Regions: 1,
 		Settings: []Setting{{Name: "interpolated-forward"}, {Name: "Donaudampfschifffahrt"}},
 		Peers:    []Peer{{Name: "crossfaded", Method: Blend}, {Name: "nearestneighbour", Method: Nearest}},
 	}
@@ -310,7 +311,7 @@ func TestPageOnScreens(t *testing.T) {
 func TestPageOfLittle(t *testing.T) {
 	dir := t.TempDir()
 	const name = `</script><b>&"'`
-	o := Options{Input: writeScene(t, 32, 24, 3, 24), Dir: dir, NoVIF: true, Settings: []Setting{{Name: name, Values: map[string]string{"mode": name}}}}
+	o := Options{Input: pipeline.Input{File: writeScene(t, 32, 24, 3, 24)}, Dir: dir, NoVIF: true, Settings: []Setting{{Name: name, Values: map[string]string{"mode": name}}}}
 	mustRun(t, o)
 	ctx := browser(t, filepath.Join(dir, pageName))
 	if n := js[int](t, ctx, `document.querySelectorAll("#plots svg").length`); n != 6 {
@@ -326,7 +327,7 @@ func TestPageOfLittle(t *testing.T) {
 
 func TestPageNeedsNothingElse(t *testing.T) {
 	dir := t.TempDir()
-	mustRun(t, Options{Input: writeScene(t, 32, 24, 5, 24), Dir: dir, Worst: 1})
+	mustRun(t, Options{Input: pipeline.Input{File: writeScene(t, 32, 24, 5, 24)}, Dir: dir, Worst: 1})
 	page, err := os.ReadFile(filepath.Join(dir, pageName))
 	if err != nil {
 		t.Fatal(err)

@@ -97,7 +97,7 @@ func (s *inputScan) check(o *Options) error {
 	case s.numbers == nil && o.MissingFromNumbering:
 		return fault.New(fault.Usage, "Options.MissingFromNumbering: input %q is no image sequence, such as frames/%%05d.dpx", in.File)
 	case s.video.SingleFields():
-		return in.Deinterlace.CheckFields(in.File, s.video)
+		return in.CheckFields(s.video)
 	}
 	return nil
 }

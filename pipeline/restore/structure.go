@@ -86,12 +86,8 @@ func (m *wholeFrames) add(f *frame.Frame) error {
 // warn warns if pictures look interlaced although they are not marked so, or if a few are marked.
 func (m *wholeFrames) warn(o *pipeline.Options) {
 	if m.probe != nil {
-		switch interlaced, telecined := m.probe.Verdict(); {
-		case telecined:
-			o.Hooks.Log.Warn("the pictures look telecined, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Input.File)
-		case interlaced:
-			o.Hooks.Log.Warn("the pictures look interlaced, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Input.File)
-		}
+		const asFields = "Options.FieldOrder has them restored as fields"
+		m.probe.Warn(o.Hooks.Log, o.Input.File, asFields, asFields)
 	}
 	if len(m.list) > 0 {
 		o.Hooks.Log.Warn("few frames are marked as interlaced, so all are restored as frames; Options.FieldOrder has them restored as fields",

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -22,16 +21,8 @@ func main() {
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "retime-bench:", err)
-		os.Exit(exitCode(err))
+		os.Exit(fault.ExitCode(err))
 	}
-}
-
-// exitCode returns retime's exit code for err.
-func exitCode(err error) int {
-	if errors.Is(err, context.Canceled) {
-		return int(fault.Cancelled)
-	}
-	return int(fault.KindOf(err))
 }
 
 func newRootCommand() *cobra.Command {

@@ -10,6 +10,7 @@ import (
 
 	"retime/cuda"
 	"retime/frame"
+	"retime/internal/devicetest"
 	"retime/warp/bspline"
 )
 
@@ -58,7 +59,7 @@ func TestPrefilter(t *testing.T) {
 // prefilter compares coefficients with the CPU's. Exact.
 func prefilter[T bspline.Float](t *testing.T, d *cuda.Device, order bspline.Order, b bspline.Boundary, precision float64, width, height int) {
 	t.Helper()
-	src := noise[T](rand.New(rand.NewPCG(11, uint64(width*height))), width, height, width+width%3)
+	src := devicetest.Noise[T](rand.New(rand.NewPCG(11, uint64(width*height))), width, height, width+width%3)
 	p, err := cuda.NewPrefilter[T](d, order, b, precision)
 	must(t, err)
 	defer p.Free()
@@ -136,22 +137,6 @@ func fromSamples[S frame.Sample](t *testing.T, d *cuda.Device, order bspline.Ord
 	must(t, to.Download(s, got))
 	must(t, s.Synchronize())
 	sameInside(t, fmt.Sprintf("order %v of %T", order, src.Pix[0]), got, want, 0, 0)
-}
-
-// noise returns samples from -1 to 1, including zeros of both signs.
-func noise[T bspline.Float](rng *rand.Rand, width, height, stride int) frame.Image[T] {
-	img := frame.Image[T]{Width: width, Height: height, Stride: stride, Pix: make([]T, stride*height)}
-	for i := range img.Pix {
-		switch rng.IntN(16) {
-		case 0:
-			img.Pix[i] = 0
-		case 1:
-			img.Pix[i] = T(math.Copysign(0, -1))
-		default:
-			img.Pix[i] = T(2*rng.Float64() - 1)
-		}
-	}
-	return img
 }
 
 // sameInside compares the bits of got with want's. want has, on each side, a margin with the value

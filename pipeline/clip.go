@@ -69,14 +69,14 @@ func (o *Settled) open(ctx context.Context, packets bool) (*Clip, error) {
 // plan plans the conversion of the source.
 func (c *Clip) plan() (err error) {
 	v := c.Source.Video()
-	if err := c.Options.Input.Deinterlace.CheckFields(c.Options.Input.File, v); err != nil {
+	if err := c.Options.Input.CheckFields(v); err != nil {
 		return err
 	}
 	if t := &c.Options.Timing; v.Grid != nil && !t.KeepTimestamps && t.To != nil {
 		t.To = c.Options.clock(v).Place(t.To)
 	}
 	c.Options.Timing.From = c.Options.begin(v)
-	if c.varies = c.Options.variation(c.Source, c.Options.Input.Deinterlace.FieldMode()); c.varies != nil {
+	if c.varies = c.Options.variation(c.Source, c.Options.Input.fieldMode()); c.varies != nil {
 		c.Plan, err = c.varies.plan(&c.Options, v)
 	} else {
 		c.Plan, err = c.Options.Plan(v)
@@ -185,7 +185,7 @@ func (c *Clip) readerOptions() media.ReaderOptions {
 	o := &c.Options
 	r := media.ReaderOptions{
 		Format: o.Input.Format, Rate: o.Input.Rate, SequenceGaps: o.Input.SequenceGaps, Threads: o.Compute.Threads, From: media.Start{At: o.Timing.From}, To: o.Timing.To, Map: o.Input.Map, Log: o.Hooks.Log,
-		Deinterlace: o.Input.Deinterlace.FieldMode(), ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.files,
+		Deinterlace: o.Input.fieldMode(), ProbeFields: o.Input.Deinterlace == RefuseFields, Upright: o.Rotation() == TurnPictures, Confine: o.files,
 	}
 	p := o.SynthParams()
 	r.Decoding = media.Decoding{

@@ -15,15 +15,18 @@ type Span struct {
 	From, To  *big.Rat // seconds after the file's start; nil for its start and its end
 	Subtitles bool     // also subtitles that began up to a minute before From
 	Packets   bool     // the video's packets in place of its pictures
+	Onward    bool     // begin with the first picture at or after From, not with the last at or before it
+	// ProbeFields warns of pictures that look interlaced, if the input does not say so and
+	// Input.Deinterlace does not, either.
+	ProbeFields bool
 	// MarkDamage is as in media.Decoding.
 	MarkDamage bool
 }
 
-// Reopen opens c's input once more, with all of its options. The first picture is the last one at or
-// before s.From.
+// Reopen opens c's input once more, with all of its options.
 func (c *Clip) Reopen(ctx context.Context, s Span) (*media.Reader, error) {
 	o := c.readerOptions()
-	o.From, o.To, o.Packets, o.ProbeFields = media.Start{At: s.From, Subtitles: s.Subtitles}, s.To, s.Packets, false
+	o.From, o.To, o.Packets, o.ProbeFields = media.Start{At: s.From, Onward: s.Onward, Subtitles: s.Subtitles}, s.To, s.Packets, s.ProbeFields && o.ProbeFields
 	o.MarkDamage = s.MarkDamage
 	return media.Open(ctx, c.Options.Input.File, o)
 }

@@ -32,20 +32,9 @@ func (o *BoxsplineOptions) AddFlags(f *pflag.FlagSet) {
 }
 
 func newBoxsplineCommand() *cobra.Command {
-	var o BoxsplineOptions
-	cmd := &cobra.Command{
-		Use:   "boxspline",
-		Short: "Measure the generated code of box splines: errors, speed",
-		Long: `boxspline makes the tables of docs/boxspline.md, for the CPU: nanoseconds for a
+	return newStudy("boxspline", "Measure the generated code of box splines: errors, speed", `boxspline makes the tables of docs/boxspline.md, for the CPU: nanoseconds for a
 value on one thread, for every element, against the generic sum and against
-package bspline; or the largest errors against exact arithmetic.`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runBoxspline(cmd.Context(), o, cmd.OutOrStdout())
-		},
-	}
-	o.AddFlags(cmd.Flags())
-	return cmd
+package bspline; or the largest errors against exact arithmetic.`, runBoxspline)
 }
 
 func runBoxspline(ctx context.Context, o BoxsplineOptions, stdout io.Writer) error {

@@ -40,22 +40,11 @@ func (o *BsplineOptions) AddFlags(f *pflag.FlagSet) {
 }
 
 func newBsplineCommand() *cobra.Command {
-	var o BsplineOptions
-	cmd := &cobra.Command{
-		Use:   "bspline",
-		Short: "Measure B-spline interpolation: speed, accuracy, scaling, peers",
-		Long: `bspline shifts a generated picture with flat, textured and sharp parts by
+	return newStudy("bspline", "Measure B-spline interpolation: speed, accuracy, scaling, peers", `bspline shifts a generated picture with flat, textured and sharp parts by
 half a sample and prints the time for orders 0 to 11 in float32 and float64, or
 one of the studies below. Tables are named after those of Briand and Davy,
 "Optimization of Image B-spline Interpolation for GPU Architectures", IPOL 9
-(2019).`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runBspline(cmd.Context(), o, cmd.OutOrStdout())
-		},
-	}
-	o.AddFlags(cmd.Flags())
-	return cmd
+(2019).`, runBspline)
 }
 
 // maxSamples bounds the size of the picture.

@@ -31,20 +31,9 @@ func (o *CUDAOptions) AddFlags(f *pflag.FlagSet) {
 }
 
 func newCUDACommand() *cobra.Command {
-	var o CUDAOptions
-	cmd := &cobra.Command{
-		Use:   "cuda",
-		Short: "Measure the kernels on an NVIDIA GPU",
-		Long: `cuda times the kernels with the device's own clock. Each figure stands
+	return newStudy("cuda", "Measure the kernels on an NVIDIA GPU", `cuda times the kernels with the device's own clock. Each figure stands
 beside its throughput and the ratio of that to the bandwidth of a copy, which is
-measured first. Without a choice of studies it runs all of them.`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runCUDA(cmd.Context(), o, cmd.OutOrStdout())
-		},
-	}
-	o.AddFlags(cmd.Flags())
-	return cmd
+measured first. Without a choice of studies it runs all of them.`, runCUDA)
 }
 
 func runCUDA(ctx context.Context, o CUDAOptions, stdout io.Writer) error {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"io"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -21,17 +24,8 @@ func (o *RatingsOptions) AddFlags(f *pflag.FlagSet) {
 }
 
 func newRatingsCommand() *cobra.Command {
-	var o RatingsOptions
-	cmd := &cobra.Command{
-		Use:   "ratings",
-		Short: "Measure how well the ratings of made frames find those that are wrong",
-		Long: `ratings leaves every second frame of each clip out, remakes it, and compares its worst
-square with the one that its rating names, as in the table of docs/review.md. It takes minutes.`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return ratings.Run(cmd.Context(), cmd.OutOrStdout(), o.Options)
-		},
-	}
-	o.AddFlags(cmd.Flags())
-	return cmd
+	return newStudy("ratings", "Measure how well the ratings of made frames find those that are wrong", `ratings leaves every second frame of each clip out, remakes it, and compares its worst
+square with the one that its rating names, as in the table of docs/review.md. It takes minutes.`, func(ctx context.Context, o RatingsOptions, stdout io.Writer) error {
+		return ratings.Run(ctx, stdout, o.Options)
+	})
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"io"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -27,19 +30,10 @@ func (o *RestoreOptions) AddFlags(f *pflag.FlagSet) {
 }
 
 func newRestoreCommand() *cobra.Command {
-	var o RestoreOptions
-	cmd := &cobra.Command{
-		Use:   "restore",
-		Short: "Compare the restoration of clips with FFmpeg's minterpolate",
-		Long: `restore spoils one frame in ten of each clip, lets them be found and restored, and
+	return newStudy("restore", "Compare the restoration of clips with FFmpeg's minterpolate", `restore spoils one frame in ten of each clip, lets them be found and restored, and
 prints the table of docs/restoration.md: recall, precision, and PSNR in dB beside
 minterpolate's. Then it leaves frames out and counts how many of the gaps are found.
-It takes minutes, and fails if the figures are worse than they should be.`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return restoration.Run(cmd.Context(), cmd.OutOrStdout(), o.Options)
-		},
-	}
-	o.AddFlags(cmd.Flags())
-	return cmd
+It takes minutes, and fails if the figures are worse than they should be.`, func(ctx context.Context, o RestoreOptions, stdout io.Writer) error {
+		return restoration.Run(ctx, stdout, o.Options)
+	})
 }

@@ -4,13 +4,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"retime/pipeline/fault"
 )
@@ -22,16 +23,8 @@ func main() {
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "retime-bench:", err)
-		os.Exit(exitCode(err))
+		os.Exit(fault.ExitCode(err))
 	}
-}
-
-// exitCode returns retime's exit code for err.
-func exitCode(err error) int {
-	if errors.Is(err, context.Canceled) {
-		return int(fault.Cancelled)
-	}
-	return int(fault.KindOf(err))
 }
 
 func newRootCommand() *cobra.Command {
@@ -53,6 +46,20 @@ func newRootCommand() *cobra.Command {
 	})
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.AddCommand(newBsplineCommand(), newBoxsplineCommand(), newStagesCommand(), newCUDACommand(), newRestoreCommand(), newRatingsCommand())
+	return cmd
+}
+
+// newStudy returns a command without arguments that runs a study with its options.
+func newStudy[O any, P interface {
+	*O
+	AddFlags(f *pflag.FlagSet)
+}](name, short, long string, run func(context.Context, O, io.Writer) error) *cobra.Command {
+	var o O
+	cmd := &cobra.Command{
+		Use: name, Short: short, Long: long, Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o, cmd.OutOrStdout()) },
+	}
+	P(&o).AddFlags(cmd.Flags())
 	return cmd
 }
 

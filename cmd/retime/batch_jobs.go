@@ -137,14 +137,9 @@ func (c *batchClip) run(ctx context.Context, r batch.Resources) (*pipeline.Repor
 	if err != nil {
 		return nil, err
 	}
-	level := slog.LevelInfo
-	switch {
-	case c.noWarn:
-		level = slog.LevelError
-	case c.verbose:
-		level = slog.LevelDebug
-	}
-	p.Hooks.Log, p.Hooks.Progress = slog.New(newLogHandler(r.Log, level)), r.Progress
+	logged := c.display
+	logged.quiet = false // which is about the screen
+	p.Hooks.Log, p.Hooks.Progress = slog.New(newLogHandler(r.Log, logged.logLevel())), r.Progress
 	p.Compute.Threads, p.Compute.Devices, p.Output.Overwrite = r.Threads, ownDevices(p.Compute.Devices, r.Slot, r.Slots), r.Overwrite
 	fmt.Fprintf(r.Log, "%s -> %s, %d threads\n%s", c.input, c.Output.File, p.Compute.Threads, c.settings)
 	p.Output.Keep = append(p.Output.Keep, r.Keep...)

@@ -92,8 +92,8 @@ of $FRAMES frames at $RATE to its standard output, in a form that FFmpeg reads.`
 // options returns the library's options for an evaluation of input.
 func (o *EvaluateOptions) options(input string) (evaluate.Options, error) {
 	e := o.evaluate
-	e.Input, e.InputFormat, e.Threads, e.Overwrite = input, o.Input.Format, o.Compute.Threads, o.Output.Overwrite
-	e.InputRate, e.From, e.To, e.Deinterlace = o.Input.Rate, o.Timing.From, o.Timing.To, o.Input.Deinterlace
+	e.Input, e.Threads, e.Overwrite, e.From, e.To = o.Input, o.Compute.Threads, o.Output.Overwrite, o.Timing.From, o.Timing.To
+	e.Input.File = input
 	if e.Dir == "" {
 		return e, fault.New(fault.Usage, "no report; name a directory with --report")
 	}

@@ -15,14 +15,14 @@ func TestForgivingValues(t *testing.T) {
 		{"slow", "200%", ""}, {"slow", "0%", ""}, {"slow", "0.01%", ""}, {"slow", "%", ""}, {"slow", "x", ""}, {"slow", "4xx", ""},
 		{"fps", "ntsc", "30000/1001"}, {"fps", "NTSC", "30000/1001"}, {"fps", "film", "24"}, {"fps", "pal", "25"}, {"fps", "secam", ""},
 	} {
-		a, _, err := conversion(t, "--"+c.flag, c.given)
+		a, err := conversion(t, "--"+c.flag, c.given)
 		if c.plain == "" {
 			if fault.KindOf(err) != fault.Usage {
 				t.Errorf("--%s %s: %v", c.flag, c.given, err)
 			}
 			continue
 		}
-		b, _, _ := conversion(t, "--"+c.flag, c.plain)
+		b, _ := conversion(t, "--"+c.flag, c.plain)
 		if err != nil || a.Timing.Slow != nil && a.Timing.Slow.Cmp(b.Timing.Slow) != 0 || a.Timing.Rate.Value != nil && a.Timing.Rate.Value.Cmp(b.Timing.Rate.Value) != 0 {
 			t.Errorf("--%s %s: %v %v, %v, want %s", c.flag, c.given, a.Timing.Slow, a.Timing.Rate, err, c.plain)
 		}
@@ -46,7 +46,7 @@ func TestDefaultOutput(t *testing.T) {
 		"":                   "",
 		"--curve curve.yaml": "",
 	} {
-		o, _, err := conversion(t, strings.Fields(args)...)
+		o, err := conversion(t, strings.Fields(args)...)
 		if err != nil {
 			t.Fatal(err)
 		}

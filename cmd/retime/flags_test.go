@@ -31,7 +31,7 @@ func verbsOf(root *cobra.Command) []*cobra.Command {
 }
 
 // conversion parses args as flags of the conversion.
-func conversion(t *testing.T, args ...string) (*ConvertOptions, *pflag.FlagSet, error) {
+func conversion(t *testing.T, args ...string) (*ConvertOptions, error) {
 	t.Helper()
 	var o ConvertOptions
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -40,7 +40,7 @@ func conversion(t *testing.T, args ...string) (*ConvertOptions, *pflag.FlagSet, 
 	if err == nil {
 		err = checkExclusive(flags)
 	}
-	return &o, flags, err
+	return &o, err
 }
 
 // Every flag sets the option that its definition names, and no other.
@@ -97,12 +97,12 @@ func TestFlagsReachTheOptions(t *testing.T) {
 		{"--gpu-fault fail", func(o *pipeline.Options) { o.Compute.FaultPolicy = pipeline.StopAtFault }},
 		{"--no-verify -y", func(o *pipeline.Options) { o.Output.NoVerify, o.Output.Overwrite = true, true }},
 	} {
-		plain, _, err := conversion(t)
+		plain, err := conversion(t)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.set(&plain.Options)
-		o, _, err := conversion(t, strings.Fields(c.args)...)
+		o, err := conversion(t, strings.Fields(c.args)...)
 		if err != nil || !reflect.DeepEqual(o.Options, plain.Options) {
 			t.Errorf("%s: %v\n%+v, want\n%+v", c.args, err, o.Options, plain.Options)
 		}
@@ -123,7 +123,7 @@ func TestListedValuesAreTheLibrarys(t *testing.T) {
 			continue
 		}
 		check := func(value string) error {
-			o, _, err := conversion(t, "-o", "x", "--"+d.name+"="+value)
+			o, err := conversion(t, "-o", "x", "--"+d.name+"="+value)
 			if err != nil {
 				return err
 			}
@@ -213,7 +213,7 @@ func TestFlagsThatExcludeEachOther(t *testing.T) {
 		"--deinterlace --inverse-telecine=no":  "invalid",
 		"--inverse-telecine=false --slow 1000": "",
 	} {
-		_, _, err := conversion(t, strings.Fields(args)...)
+		_, err := conversion(t, strings.Fields(args)...)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", args, err, want)
 		}

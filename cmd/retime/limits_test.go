@@ -41,6 +41,9 @@ func TestNarrowLimits(t *testing.T) {
 		if code == int(fault.TryAgain) && c.in == large && !strings.Contains(string(said), "too little memory (") {
 			midway++
 		}
+		if code == 0 && c.in == large && midway > 0 {
+			break // wider limits are wide enough
+		}
 		if code == int(fault.TryAgain) && lines == 1 || code == 0 && lines == 0 {
 			continue
 		}

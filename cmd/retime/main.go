@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -25,7 +24,7 @@ func main() {
 	cancel()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "retime:", said(err, cmd.Flags()))
-		os.Exit(exitCode(err))
+		os.Exit(fault.ExitCode(err)) // as --help lists them
 	}
 }
 
@@ -38,14 +37,6 @@ func saveMemory() (ballast []byte) {
 	}
 	debug.SetGCPercent(25)
 	return make([]byte, 64<<20)
-}
-
-// exitCode returns the exit code for err, as --help lists it.
-func exitCode(err error) int {
-	if errors.Is(err, context.Canceled) {
-		return int(fault.Cancelled)
-	}
-	return int(fault.KindOf(err))
 }
 
 // patience is how long the program may take to end by itself after a signal to end. FFmpeg does

@@ -11,6 +11,7 @@ import (
 
 	"retime/pipeline"
 	"retime/pipeline/evaluate/report"
+	"retime/pipeline/fault"
 )
 
 // summarise prints three lines: what was written, how many frames were shot and made, and how long
@@ -108,7 +109,7 @@ func printOutcome(w io.Writer, r *pipeline.Report, warned []message, err error) 
 		o.Seconds = r.Elapsed.Seconds()
 	}
 	if err != nil {
-		o.Exit, o.Error = exitCode(err), said(err, nil)
+		o.Exit, o.Error = fault.ExitCode(err), said(err, nil)
 	}
 	_ = json.NewEncoder(w).Encode(o) // the error, if any, has its own exit code
 }

@@ -3,10 +3,17 @@ package chromium
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -34,4 +41,58 @@ func Start(t testing.TB, width, height int, limit time.Duration) context.Context
 	ctx, cancel = context.WithTimeout(ctx, limit)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// Watch fails the test for every exception, message on the console and complaint of the browser, but for those of the given
+// sources, and for every request to somewhere else than origin, a prefix of addresses.
+func Watch(t testing.TB, ctx context.Context, origin string, but ...log.Source) {
+	t.Helper()
+	var mu sync.Mutex
+	var complaints []string
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range complaints {
+			t.Error(c)
+		}
+	})
+	complain := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		complaints = append(complaints, fmt.Sprintf(format, args...))
+	}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			complain("exception: %v", e.ExceptionDetails)
+		case *runtime.EventConsoleAPICalled:
+			for _, a := range e.Args {
+				complain("console: %s: %s %s", e.Type, a.Value, a.Description)
+			}
+		case *log.EventEntryAdded:
+			if !slices.Contains(but, e.Entry.Source) {
+				complain("browser: %s: %s", e.Entry.Level, e.Entry.Text)
+			}
+		case *network.EventRequestWillBeSent:
+			if u := e.Request.URL; !strings.HasPrefix(u, origin) && !strings.HasPrefix(u, "data:") && u != "about:blank" {
+				complain("the page asks for %s", u)
+			}
+		}
+	})
+	Do(t, ctx, network.Enable(), log.Enable())
+}
+
+// Do fails the test unless all actions succeed.
+func Do(t testing.TB, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// JS evaluates an expression in the page.
+func JS[T any](t testing.TB, ctx context.Context, expression string) (v T) {
+	t.Helper()
+	Do(t, ctx, chromedp.Evaluate(expression, &v))
+	return v
 }

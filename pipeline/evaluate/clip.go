@@ -39,13 +39,13 @@ func (c *clip) holds(i int) bool { return i%c.o.Every == c.o.Every-1 }
 
 // scan reads the part once, for its timestamps and its shots.
 func scan(ctx context.Context, o *Options) (*clip, error) {
-	reader, err := open(ctx, o, o.Deinterlace == pipeline.RefuseFields)
+	reader, err := open(ctx, o, true)
 	if err != nil {
 		return nil, err
 	}
 	defer reader.Close()
 	c := &clip{o: o, source: reader.Video()}
-	if err := o.Deinterlace.CheckFields(o.Input, c.source); err != nil {
+	if err := o.Input.CheckFields(c.source); err != nil {
 		return nil, err
 	}
 	shot := 0
@@ -83,18 +83,16 @@ func scan(ctx context.Context, o *Options) (*clip, error) {
 	}
 	if len(c.held) == 0 {
 		return nil, fault.New(fault.Usage, "input %q: the part has %d frames; to hold out one in %d takes at least %d",
-			o.Input, len(c.frames), o.Every, o.Every+1)
+			o.Input.File, len(c.frames), o.Every, o.Every+1)
 	}
 	c.settleTimes()
 	return c, nil
 }
 
-// open opens the input. If probe is set, the reader warns of pictures that look interlaced but are not marked so.
+// open opens the input.
 func open(ctx context.Context, o *Options, probe bool) (*media.Reader, error) {
-	return media.Open(ctx, o.Input, media.ReaderOptions{
-		Format: o.InputFormat, Rate: o.InputRate, Threads: o.Threads, From: media.Start{At: o.From, Onward: true}, To: o.To, Log: o.Log,
-		Deinterlace: o.Deinterlace.FieldMode(), ProbeFields: probe,
-	})
+	in := pipeline.Options{Input: o.Input, Compute: pipeline.Compute{Threads: o.Threads}, Hooks: pipeline.Hooks{Log: o.Log}}
+	return pipeline.OpenInput(ctx, in, pipeline.Span{From: o.From, To: o.To, Onward: true, ProbeFields: probe})
 }
 
 // settleTimes puts the frames on the grid of their rate if the source's clock puts all of them

@@ -25,12 +25,8 @@ import (
 // Options configure Run. Only Input must be set; each field states the meaning of its
 // zero value.
 type Options struct {
-	Input       string // file name; Run reads the file several times
-	InputFormat string // container name; empty to detect the container
-	// InputRate is the frames per second of input that has no timestamps, such as an image sequence;
-	// nil for its default.
-	InputRate *big.Rat
-
+	// Input is read several times. Its Tune says nothing here: each setting has its own.
+	Input    pipeline.Input
 	Settings []Setting // of retime; empty for the balanced preset alone
 	Peers    []Peer    // to compare with
 	Part
@@ -66,8 +62,6 @@ type Part struct {
 	Every int
 	// MaxFrames ends the part after a number of frames, held-out ones included; 0 for no limit.
 	MaxFrames int
-	// Deinterlace says what the frames of interlaced input are; pipeline.RefuseFields by default.
-	Deinterlace pipeline.Deinterlace
 }
 
 // MaxWorst bounds Options.Worst and Options.Regions.
@@ -88,9 +82,9 @@ func (o *Options) settle() error {
 		o.Settings = []Setting{{Name: string(pipeline.Balanced), Values: map[string]string{"preset": string(pipeline.Balanced)}}}
 	}
 	switch {
-	case o.Input == "":
+	case o.Input.File == "":
 		return fault.New(fault.Usage, "no input; name one")
-	case o.Input == "-":
+	case o.Input.File == "-":
 		return fault.New(fault.Usage, "standard input cannot be read more than once; name a file")
 	case o.Every < 2:
 		return fault.New(fault.Usage, "Options.Every %d: want 2 or more, so that frames remain to make others from", o.Every)

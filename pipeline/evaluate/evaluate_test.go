@@ -82,7 +82,7 @@ func mustRun(t testing.TB, o Options) *report.Report {
 
 // quick returns options with one setting, a blend, which is quick.
 func quick(input string) Options {
-	return Options{Input: input, Settings: []Setting{{Name: "quick", Convert: pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Blend}}}}, NoVIF: true}
+	return Options{Input: pipeline.Input{File: input}, Settings: []Setting{{Name: "quick", Convert: pipeline.Options{Synthesis: pipeline.Synthesis{Mode: warp.Blend}}}}, NoVIF: true}
 }
 
 func TestHeldOutFrames(t *testing.T) {
@@ -119,7 +119,7 @@ func TestHeldOutFrames(t *testing.T) {
 }
 
 func TestMethodsCompare(t *testing.T) {
-	o := Options{Input: writeScene(t, 160, 96, 9, 12), Peers: []Peer{
+	o := Options{Input: pipeline.Input{File: writeScene(t, 160, 96, 9, 12)}, Peers: []Peer{
 		{Name: "blend", Method: Blend}, {Name: "nearest", Method: Nearest}, {Name: "minterpolate", Method: Minterpolate},
 		{Name: "dup", Method: Minterpolate, Filter: "mi_mode=dup"},
 	}}
@@ -160,7 +160,7 @@ func TestMethodsCompare(t *testing.T) {
 func TestStillClip(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "still.mkv")
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=96x64:r=24:d=0.05", "-vf", "loop=loop=8:size=1,setpts=N/24/TB", "-r", "24", "-c:v", "ffv1", "-pix_fmt", "yuv420p", clip)
-	o := Options{Input: clip, Worst: 3, Peers: []Peer{{Name: "m", Method: Minterpolate}, {Name: "b", Method: Blend}}}
+	o := Options{Input: pipeline.Input{File: clip}, Worst: 3, Peers: []Peer{{Name: "m", Method: Minterpolate}, {Name: "b", Method: Blend}}}
 	r := mustRun(t, o)
 	if len(r.Frames) != 4 {
 		t.Fatalf("%d frames held out, want 4", len(r.Frames))
@@ -224,7 +224,7 @@ func TestShots(t *testing.T) {
 
 // The report has retime's own confidence in each frame.
 func TestConfidence(t *testing.T) {
-	o := Options{Input: writeCut(t, 160, 96, 11, 6), NoVIF: true, Peers: []Peer{{Name: "blend", Method: Blend}}}
+	o := Options{Input: pipeline.Input{File: writeCut(t, 160, 96, 11, 6)}, NoVIF: true, Peers: []Peer{{Name: "blend", Method: Blend}}}
 	r := mustRun(t, o)
 	f := r.Methods[0].Frames
 	if len(f.Confidence) != len(r.Frames) || len(f.How) != len(r.Frames) {
@@ -249,7 +249,7 @@ func TestVariableRate(t *testing.T) {
 	clip := filepath.Join(t.TempDir(), "vfr.mkv")
 	// Frames at 0, 1, 3, 4, 6, 7, ... 24ths: the second of two gaps is twice as long.
 	ffmpeg(t, "-i", writeScene(t, 160, 96, 24, 24), "-vf", "select='mod(n,3)-2'", "-fps_mode", "vfr", "-c:v", "ffv1", clip)
-	o := Options{Input: clip, NoVIF: true, Peers: []Peer{{Name: "minterpolate", Method: Minterpolate}, {Name: "blend", Method: Blend}}}
+	o := Options{Input: pipeline.Input{File: clip}, NoVIF: true, Peers: []Peer{{Name: "minterpolate", Method: Minterpolate}, {Name: "blend", Method: Blend}}}
 	r := mustRun(t, o)
 	for i, f := range r.Frames {
 		if want := float64(1+3*i) / 24; math.Abs(float64(f.Time)-want) > 1e-3 {
@@ -292,7 +292,7 @@ func TestSameReportWhateverTheThreads(t *testing.T) {
 	input := writeCut(t, 161, 93, 9, 6)
 	var first string
 	for _, threads := range []int{1, 2, 8} {
-		r := mustRun(t, Options{Input: input, Threads: threads, Worst: 2, Regions: 3, Peers: []Peer{{Name: "minterpolate", Method: Minterpolate}}})
+		r := mustRun(t, Options{Input: pipeline.Input{File: input}, Threads: threads, Worst: 2, Regions: 3, Peers: []Peer{{Name: "minterpolate", Method: Minterpolate}}})
 		r.Threads, r.Made, r.Verdict = 0, "", nil
 		for i := range r.Methods {
 			r.Methods[i].SecondsPerFrame = 0
@@ -313,7 +313,7 @@ func TestSameReportWhateverTheThreads(t *testing.T) {
 func TestWorstRegions(t *testing.T) {
 	o := quick(writeCut(t, 160, 96, 21, 12))
 	o.Regions, o.Peers = 4, []Peer{{Name: "nearest", Method: Nearest}, {Name: "truth", Method: Command, Line: "cat \"$CLIP\""}}
-	t.Setenv("CLIP", o.Input)
+	t.Setenv("CLIP", o.Input.File)
 	r := mustRun(t, o)
 	if len(r.Regions) != 4 || len(r.Pictures.Regions) != 4 || len(r.Methods) != 3 {
 		t.Fatalf("%d regions with %d pictures by %d methods, failed %v", len(r.Regions), len(r.Pictures.Regions), len(r.Methods), r.Failed)

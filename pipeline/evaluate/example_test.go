@@ -13,7 +13,7 @@ import (
 // optical flow and, for comparison, by a cross-fade.
 func ExampleRun() {
 	report, err := evaluate.Run(context.Background(), evaluate.Options{
-		Input: "../../testdata/demo.mp4",
+		Input: pipeline.Input{File: "../../testdata/demo.mp4"},
 		Part:  evaluate.Part{MaxFrames: 7},
 		Settings: []evaluate.Setting{
 			{Name: "fast", Convert: pipeline.Options{Synthesis: pipeline.Synthesis{Preset: pipeline.Fast}}},

@@ -51,10 +51,10 @@ func TestFaults(t *testing.T) {
 		kind fault.Kind
 		says string
 	}{
-		{"no input", func(o *Options) { o.Input = "" }, fault.Usage, "no input"},
-		{"standard input", func(o *Options) { o.Input = "-" }, fault.Usage, "name a file"},
-		{"missing input", func(o *Options) { o.Input = "missing.mp4" }, fault.NoInput, "missing.mp4"},
-		{"not a video", func(o *Options) { o.Input = "evaluate_test.go" }, fault.BadData, "evaluate_test.go"},
+		{"no input", func(o *Options) { o.Input.File = "" }, fault.Usage, "no input"},
+		{"standard input", func(o *Options) { o.Input.File = "-" }, fault.Usage, "name a file"},
+		{"missing input", func(o *Options) { o.Input.File = "missing.mp4" }, fault.NoInput, "missing.mp4"},
+		{"not a video", func(o *Options) { o.Input.File = "evaluate_test.go" }, fault.BadData, "evaluate_test.go"},
 		{"every frame", func(o *Options) { o.Every = 1 }, fault.Usage, "Options.Every 1"},
 		{"too short", func(o *Options) { o.MaxFrames = 2 }, fault.Usage, "at least 3"},
 		{"from behind the end", func(o *Options) { o.From = big.NewRat(20, 1) }, fault.Usage, "at least 3"},
@@ -102,7 +102,7 @@ func TestOverwrite(t *testing.T) {
 func TestCancel(t *testing.T) {
 	for _, after := range []int64{0, 2, 9} {
 		ctx, cancel := context.WithCancel(context.Background())
-		o := Options{Input: writeScene(t, 96, 64, 13, 24), Worst: 2, Peers: []Peer{{Name: "m", Method: Minterpolate}}}
+		o := Options{Input: pipeline.Input{File: writeScene(t, 96, 64, 13, 24)}, Worst: 2, Peers: []Peer{{Name: "m", Method: Minterpolate}}}
 		o.Dir = filepath.Join(t.TempDir(), "report")
 		o.Progress = func(p pipeline.Progress) {
 			if p.Frames >= after {
@@ -203,7 +203,7 @@ func TestInterlacedInput(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for how, want := range map[pipeline.Deinterlace]int{pipeline.IgnoreFields: 2, pipeline.EachField: 5} {
-		o.Deinterlace = how
+		o.Input.Deinterlace = how
 		r, err := Run(context.Background(), o)
 		if err != nil {
 			t.Fatal(err)

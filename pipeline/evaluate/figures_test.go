@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/pipeline"
 	"retime/warp"
 )
 
@@ -138,7 +139,7 @@ func TestPSNRDiv(t *testing.T) {
 }
 
 func TestVIFNeedsRoom(t *testing.T) {
-	o := Options{Input: writeScene(t, 15, 16, 3, 24)}
+	o := Options{Input: pipeline.Input{File: writeScene(t, 15, 16, 3, 24)}}
 	if v := float64(mustRun(t, o).Methods[0].Total.VIF); !math.IsNaN(v) {
 		t.Errorf("VIF of a picture 15 wide is %f", v)
 	}

@@ -145,7 +145,7 @@ func (o *Options) methods() ([]method, error) {
 
 // convert adds the options that all methods of a run share.
 func (o *Options) convert(p pipeline.Options) pipeline.Options {
-	p.Input.File, p.Hooks.Log, p.Hooks.Progress, p.Hooks.Record = o.Input, o.Log, nil, nil
+	p.Input.File, p.Hooks.Log, p.Hooks.Progress, p.Hooks.Record = o.Input.File, o.Log, nil, nil
 	if p.Compute.Threads == 0 {
 		p.Compute.Threads = o.Threads
 	}

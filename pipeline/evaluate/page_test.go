@@ -8,18 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"retime/internal/chromium"
+	"retime/pipeline"
 )
 
 // browser opens a page in headless Chromium. It fails the test on every console error and on every
@@ -27,58 +24,14 @@ import (
 func browser(t *testing.T, page string) context.Context {
 	t.Helper()
 	ctx := chromium.Start(t, 1200, 1000, 6*time.Minute)
-
-	var mu sync.Mutex
-	var complaints []string
-	complain := func(format string, args ...any) {
-		mu.Lock()
-		defer mu.Unlock()
-		complaints = append(complaints, fmt.Sprintf(format, args...))
-	}
-	t.Cleanup(func() {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, c := range complaints {
-			t.Error(c)
-		}
-	})
-	chromedp.ListenTarget(ctx, func(event any) {
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			complain("exception: %v", e.ExceptionDetails)
-		case *runtime.EventConsoleAPICalled:
-			for _, a := range e.Args {
-				complain("console: %s: %s %s", e.Type, a.Value, a.Description)
-			}
-		case *log.EventEntryAdded:
-			complain("browser: %s: %s", e.Entry.Level, e.Entry.Text)
-		case *network.EventRequestWillBeSent:
-			if u := e.Request.URL; !strings.HasPrefix(u, "file:") && !strings.HasPrefix(u, "data:") {
-				complain("the page asks for %s", u)
-			}
-		}
-	})
-	do(t, ctx, network.Enable(), log.Enable(), chromedp.Navigate("file://"+page))
+	chromium.Watch(t, ctx, "file:")
+	chromium.Do(t, ctx, chromedp.Navigate("file://"+page))
 	return ctx
-}
-
-func do(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
-	t.Helper()
-	if err := chromedp.Run(ctx, actions...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// js evaluates an expression in the page.
-func js[T any](t *testing.T, ctx context.Context, expression string) (v T) {
-	t.Helper()
-	do(t, ctx, chromedp.Evaluate(expression, &v))
-	return v
 }
 
 func TestPageInBrowser(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 2, Regions: 3, Peers: []Peer{{Name: "blend", Method: Blend}, {Name: "nearest", Method: Nearest}}}
+	o := Options{Input: pipeline.Input{File: writeCut(t, 96, 64, 32, 9)}, Dir: dir, Worst: 2, Regions: 3, Peers: []Peer{{Name: "blend", Method: Blend}, {Name: "nearest", Method: Nearest}}}
 	report := mustRun(t, o)
 	ctx := browser(t, filepath.Join(dir, pageName))
 
@@ -87,7 +40,7 @@ func TestPageInBrowser(t *testing.T) {
 			Measure, Path string
 			Width, Height float64
 		}
-		curves := js[[]curve](t, ctx, `[...document.querySelectorAll("#plots svg path.curve")].map((p) => ({measure: p.closest("svg").dataset.measure,
+		curves := chromium.JS[[]curve](t, ctx, `[...document.querySelectorAll("#plots svg path.curve")].map((p) => ({measure: p.closest("svg").dataset.measure,
 			path: p.getAttribute("d"), width: p.getBoundingClientRect().width, height: p.closest("svg").getBoundingClientRect().height}))`)
 		if len(curves) != 6*3+1 {
 			t.Fatalf("%d curves, want 6 measures of 3 methods and a confidence", len(curves))
@@ -101,26 +54,26 @@ func TestPageInBrowser(t *testing.T) {
 				t.Errorf("%s: a curve %.0f pixels wide in a plot %.0f high", c.Measure, c.Width, c.Height)
 			}
 		}
-		if n := js[int](t, ctx, `document.querySelectorAll("#plots a.flag").length`); n != 2 {
+		if n := chromium.JS[int](t, ctx, `document.querySelectorAll("#plots a.flag").length`); n != 2 {
 			t.Errorf("%d worst frames are flagged, want 2", n)
 		}
-		do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
-		if n := js[int](t, ctx, `document.querySelectorAll("#plots path.curve").length`); n != 6*2+1 {
+		chromium.Do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
+		if n := chromium.JS[int](t, ctx, `document.querySelectorAll("#plots path.curve").length`); n != 6*2+1 {
 			t.Errorf("%d curves with one method hidden, want 13", n)
 		}
-		do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
+		chromium.Do(t, ctx, chromedp.Click(`#legend label:nth-of-type(2) input`))
 	})
 
 	t.Run("readout", func(t *testing.T) {
-		do(t, ctx, chromedp.Focus(`#plots`), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
-		got := js[string](t, ctx, `document.getElementById("readout").textContent`)
+		chromium.Do(t, ctx, chromedp.Focus(`#plots`), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+		got := chromium.JS[string](t, ctx, `document.getElementById("readout").textContent`)
 		want := fmt.Sprintf("Frame %d, %.3f s", report.Frames[1].Index, report.Frames[1].Time)
 		value := fmt.Sprintf("%.2f dB balanced", report.Methods[0].Frames.PSNRY[1])
 		if !strings.HasPrefix(got, want) || !strings.Contains(got, value) {
 			t.Errorf("read out %q, want %q and %q", got, want, value)
 		}
-		do(t, ctx, chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.ArrowRight))
-		if got, want := js[string](t, ctx, `document.getElementById("readout").textContent`), fmt.Sprintf("Frame %d,", report.Frames[len(report.Frames)-1].Index); !strings.HasPrefix(got, want) {
+		chromium.Do(t, ctx, chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.ArrowRight))
+		if got, want := chromium.JS[string](t, ctx, `document.getElementById("readout").textContent`), fmt.Sprintf("Frame %d,", report.Frames[len(report.Frames)-1].Index); !strings.HasPrefix(got, want) {
 			t.Errorf("at the end, read out %q, want %q", got, want)
 		}
 	})
@@ -132,19 +85,19 @@ func TestPageInBrowser(t *testing.T) {
 			Clip  string
 			Text  string
 		}) {
-			do(t, ctx, chromedp.Evaluate(fmt.Sprintf(`(() => { const s = document.querySelector('%s');
+			chromium.Do(t, ctx, chromedp.Evaluate(fmt.Sprintf(`(() => { const s = document.querySelector('%s');
 				return {value: s.value, clip: getComputedStyle(s.parentElement.querySelector(".truth")).clipPath, text: s.getAttribute("aria-valuetext")}; })()`, slider), &s))
 			return s
 		}
 		before := state()
-		do(t, ctx, chromedp.Focus(slider), chromedp.KeyEvent(strings.Repeat(kb.ArrowRight, 20)))
+		chromium.Do(t, ctx, chromedp.Focus(slider), chromedp.KeyEvent(strings.Repeat(kb.ArrowRight, 20)))
 		right := state()
 		if before.Value != "50" || right.Value != "60" || right.Clip == before.Clip || right.Text != "60 % truth" {
 			t.Errorf("20 times right: from %+v to %+v", before, right)
 		}
-		do(t, ctx, chromedp.ScrollIntoView(slider))
-		box := js[[4]float64](t, ctx, fmt.Sprintf(`(() => { const r = document.querySelector('%s').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; })()`, slider))
-		do(t, ctx, chromedp.MouseClickXY(box[0]+box[2]/4, box[1]+box[3]/2))
+		chromium.Do(t, ctx, chromedp.ScrollIntoView(slider))
+		box := chromium.JS[[4]float64](t, ctx, fmt.Sprintf(`(() => { const r = document.querySelector('%s').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; })()`, slider))
+		chromium.Do(t, ctx, chromedp.MouseClickXY(box[0]+box[2]/4, box[1]+box[3]/2))
 		clicked := state()
 		if clicked.Value != "25" || clicked.Clip == right.Clip {
 			t.Errorf("a click at a quarter: from %+v to %+v", right, clicked)
@@ -152,49 +105,49 @@ func TestPageInBrowser(t *testing.T) {
 	})
 
 	t.Run("pictures", func(t *testing.T) {
-		do(t, ctx, chromedp.Poll(`[...document.querySelectorAll(".exhibit img")].filter((i) => i.src).every((i) => i.complete)`, nil))
+		chromium.Do(t, ctx, chromedp.Poll(`[...document.querySelectorAll(".exhibit img")].filter((i) => i.src).every((i) => i.complete)`, nil))
 		type picture struct {
 			Alt           string
 			Width, Height int
 		}
-		for _, p := range js[[]picture](t, ctx, `[...document.querySelectorAll(".exhibit figure:not([hidden]) img, .stage img")].map((i) => ({alt: i.alt, width: i.naturalWidth, height: i.naturalHeight}))`) {
+		for _, p := range chromium.JS[[]picture](t, ctx, `[...document.querySelectorAll(".exhibit figure:not([hidden]) img, .stage img")].map((i) => ({alt: i.alt, width: i.naturalWidth, height: i.naturalHeight}))`) {
 			flow := strings.HasPrefix(p.Alt, "Optical flow")
 			if p.Alt == "" || !flow && (p.Width != 96 || p.Height != 64) || flow && p.Width == 0 {
 				t.Errorf("picture %q is %dx%d", p.Alt, p.Width, p.Height)
 			}
 		}
-		made := js[string](t, ctx, `document.querySelector("#worst-1 .stage .made").src`)
-		do(t, ctx, chromedp.Click(`#worst-1 .picker tbody tr:nth-child(2) input`))
-		if js[string](t, ctx, `document.querySelector("#worst-1 .stage .made").src`) == made {
+		made := chromium.JS[string](t, ctx, `document.querySelector("#worst-1 .stage .made").src`)
+		chromium.Do(t, ctx, chromedp.Click(`#worst-1 .picker tbody tr:nth-child(2) input`))
+		if chromium.JS[string](t, ctx, `document.querySelector("#worst-1 .stage .made").src`) == made {
 			t.Error("another method shows the same picture")
 		}
-		if name := js[string](t, ctx, `document.querySelector("#worst-1 .corner.right").textContent`); name != "blend" {
+		if name := chromium.JS[string](t, ctx, `document.querySelector("#worst-1 .corner.right").textContent`); name != "blend" {
 			t.Errorf("the picture is labelled %q, want blend", name)
 		}
-		if !js[bool](t, ctx, `document.querySelector('#worst-1 [data-picture="flow"]').closest("figure").hidden`) {
+		if !chromium.JS[bool](t, ctx, `document.querySelector('#worst-1 [data-picture="flow"]').closest("figure").hidden`) {
 			t.Error("a blend shows optical flow")
 		}
-		do(t, ctx, chromedp.Click(`#worst-1 [data-picture="error"]`))
-		if !js[bool](t, ctx, `document.getElementById("enlarged").open`) {
+		chromium.Do(t, ctx, chromedp.Click(`#worst-1 [data-picture="error"]`))
+		if !chromium.JS[bool](t, ctx, `document.getElementById("enlarged").open`) {
 			t.Error("a picture does not open")
 		}
-		do(t, ctx, chromedp.KeyEvent(kb.Escape))
-		if js[bool](t, ctx, `document.getElementById("enlarged").open`) {
+		chromium.Do(t, ctx, chromedp.KeyEvent(kb.Escape))
+		if chromium.JS[bool](t, ctx, `document.getElementById("enlarged").open`) {
 			t.Error("Escape does not close a picture")
 		}
 	})
 
 	t.Run("regions", func(t *testing.T) {
-		do(t, ctx, chromedp.Poll(`[...document.querySelectorAll(".region img")].every((i) => i.complete && i.naturalWidth)`, nil))
+		chromium.Do(t, ctx, chromedp.Poll(`[...document.querySelectorAll(".region img")].every((i) => i.complete && i.naturalWidth)`, nil))
 		type tile struct {
 			Alt, Caption         string
 			Width, Height        int
 			Left, Top, Shown, Of float64
 		}
-		if n := js[int](t, ctx, `document.querySelectorAll(".region").length`); n != len(report.Regions) || n == 0 {
+		if n := chromium.JS[int](t, ctx, `document.querySelectorAll(".region").length`); n != len(report.Regions) || n == 0 {
 			t.Fatalf("%d regions are shown, want %d", n, len(report.Regions))
 		}
-		tiles := js[[]tile](t, ctx, `[...document.querySelectorAll("#region-1 figure")].map((f) => { const i = f.querySelector("img"), r = i.getBoundingClientRect();
+		tiles := chromium.JS[[]tile](t, ctx, `[...document.querySelectorAll("#region-1 figure")].map((f) => { const i = f.querySelector("img"), r = i.getBoundingClientRect();
 			return {alt: i.alt, caption: f.querySelector("figcaption").innerText, width: i.naturalWidth, height: i.naturalHeight, left: r.left, top: r.top, shown: r.width, of: r.height}; })`)
 		region := report.Regions[0]
 		where := fmt.Sprintf("Frame %d, region 1, ", report.Frames[region.Frame].Index)
@@ -218,30 +171,30 @@ func TestPageInBrowser(t *testing.T) {
 				t.Errorf("tile %d lies at %.0f, %.0f: not beside the one before", i, p.Left, p.Top)
 			}
 		}
-		do(t, ctx, chromedp.Click(`#region-1 [data-picture="0"]`))
+		chromium.Do(t, ctx, chromedp.Click(`#region-1 [data-picture="0"]`))
 		source := `document.querySelector("#enlarged img").src`
-		if !js[bool](t, ctx, `document.getElementById("enlarged").open && `+source+` === document.querySelector('#region-1 [data-picture="0"] img').src`) {
+		if !chromium.JS[bool](t, ctx, `document.getElementById("enlarged").open && `+source+` === document.querySelector('#region-1 [data-picture="0"] img').src`) {
 			t.Error("a click does not show the region large")
 		}
-		do(t, ctx, chromedp.KeyEvent(kb.Escape))
+		chromium.Do(t, ctx, chromedp.KeyEvent(kb.Escape))
 	})
 
 	t.Run("access", func(t *testing.T) {
-		if bad := js[[]string](t, ctx, `[...document.querySelectorAll("input, button")].filter((e) => {
+		if bad := chromium.JS[[]string](t, ctx, `[...document.querySelectorAll("input, button")].filter((e) => {
 			const name = e.getAttribute("aria-label") || (e.labels && e.labels.length && e.labels[0].textContent) || (e.querySelector("img") && e.querySelector("img").alt);
 			return !name && !e.closest("[hidden]");
 		}).map((e) => e.outerHTML)`); len(bad) > 0 {
 			t.Errorf("controls without a name: %q", bad)
 		}
-		do(t, ctx, emulation.SetDeviceMetricsOverride(360, 800, 1, true))
-		if w := js[int](t, ctx, `document.documentElement.scrollWidth`); w > 360 {
+		chromium.Do(t, ctx, emulation.SetDeviceMetricsOverride(360, 800, 1, true))
+		if w := chromium.JS[int](t, ctx, `document.documentElement.scrollWidth`); w > 360 {
 			t.Errorf("on a screen 360 pixels wide the page is %d wide", w)
 		}
 		ground := `getComputedStyle(document.body).backgroundColor`
 		var colours []string
 		for _, scheme := range []string{"light", "dark"} {
-			do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
-			colours = append(colours, js[string](t, ctx, ground))
+			chromium.Do(t, ctx, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+			colours = append(colours, chromium.JS[string](t, ctx, ground))
 		}
 		if colours[0] == colours[1] {
 			t.Errorf("light and dark are both %s", colours[0])
@@ -270,18 +223,18 @@ const brokenWords = `(() => {
 func TestPageOnScreens(t *testing.T) {
 	dir := t.TempDir()
 	o := Options{
-		Input: writeCut(t, 96, 64, 32, 9), Dir: dir, Worst: 1, Regions: 1,
+		Input: pipeline.Input{File: writeCut(t, 96, 64, 32, 9)}, Dir: dir, Worst: 1, Regions: 1,
 		Settings: []Setting{{Name: "interpolated-forward"}, {Name: "Donaudampfschifffahrt"}},
 		Peers:    []Peer{{Name: "crossfaded", Method: Blend}, {Name: "nearestneighbour", Method: Nearest}},
 	}
 	mustRun(t, o)
 	ctx := browser(t, filepath.Join(dir, pageName))
 	for _, width := range []int64{320, 390, 768, 1280} {
-		do(t, ctx, emulation.SetDeviceMetricsOverride(width, 844, 1, width < 700))
-		if w := js[int64](t, ctx, `document.documentElement.scrollWidth`); w > width {
+		chromium.Do(t, ctx, emulation.SetDeviceMetricsOverride(width, 844, 1, width < 700))
+		if w := chromium.JS[int64](t, ctx, `document.documentElement.scrollWidth`); w > width {
 			t.Errorf("on a screen %d pixels wide the page is %d wide", width, w)
 		}
-		if words := js[[]string](t, ctx, brokenWords); len(words) > 0 {
+		if words := chromium.JS[[]string](t, ctx, brokenWords); len(words) > 0 {
 			t.Errorf("on a screen %d pixels wide these words are broken: %q", width, words)
 		}
 		type table struct {
@@ -290,7 +243,7 @@ func TestPageOnScreens(t *testing.T) {
 			Scrolls    bool
 			Caption    int64
 		}
-		for _, b := range js[[]table](t, ctx, `[...document.querySelectorAll("table")].map((e) => {
+		for _, b := range chromium.JS[[]table](t, ctx, `[...document.querySelectorAll("table")].map((e) => {
 			const box = e.closest(".scroll");
 			const caption = e.querySelector("caption span");
 			return {name: e.className, box: box ? Math.ceil(box.getBoundingClientRect().right) : 1e6, table: e.scrollWidth, caption: caption ? Math.ceil(caption.getBoundingClientRect().right) : 0,
@@ -310,23 +263,23 @@ func TestPageOnScreens(t *testing.T) {
 func TestPageOfLittle(t *testing.T) {
 	dir := t.TempDir()
 	const name = `</script><b>&"'`
-	o := Options{Input: writeScene(t, 32, 24, 3, 24), Dir: dir, NoVIF: true, Settings: []Setting{{Name: name, Values: map[string]string{"mode": name}}}}
+	o := Options{Input: pipeline.Input{File: writeScene(t, 32, 24, 3, 24)}, Dir: dir, NoVIF: true, Settings: []Setting{{Name: name, Values: map[string]string{"mode": name}}}}
 	mustRun(t, o)
 	ctx := browser(t, filepath.Join(dir, pageName))
-	if n := js[int](t, ctx, `document.querySelectorAll("#plots svg").length`); n != 6 {
+	if n := chromium.JS[int](t, ctx, `document.querySelectorAll("#plots svg").length`); n != 6 {
 		t.Errorf("%d plots, want those of PSNR, PSNR_DIV, SSIM, detail, false speckle and confidence", n)
 	}
-	if got := js[string](t, ctx, `document.querySelector("tbody th").textContent`); got != name {
+	if got := chromium.JS[string](t, ctx, `document.querySelector("tbody th").textContent`); got != name {
 		t.Errorf("the name %q shows as %q", name, got)
 	}
-	if n := js[int](t, ctx, `document.querySelectorAll(".exhibit, .region, noscript b, b b").length`); n != 0 {
+	if n := chromium.JS[int](t, ctx, `document.querySelectorAll(".exhibit, .region, noscript b, b b").length`); n != 0 {
 		t.Errorf("%d elements that should not be there", n)
 	}
 }
 
 func TestPageNeedsNothingElse(t *testing.T) {
 	dir := t.TempDir()
-	mustRun(t, Options{Input: writeScene(t, 32, 24, 5, 24), Dir: dir, Worst: 1})
+	mustRun(t, Options{Input: pipeline.Input{File: writeScene(t, 32, 24, 5, 24)}, Dir: dir, Worst: 1})
 	page, err := os.ReadFile(filepath.Join(dir, pageName))
 	if err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func (r *reading) Read() (*frame.Frame, error) {
 			if err == nil {
 				f.Release()
 			}
-			return nil, fault.New(fault.BadData, "read %q: frame %d has changed; is the file still being written?", r.clip.o.Input, r.next)
+			return nil, fault.New(fault.BadData, "read %q: frame %d has changed; is the file still being written?", r.clip.o.Input.File, r.next)
 		}
 		f.PTS = at.stamp
 		if r.clip.grid {

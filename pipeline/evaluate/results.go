@@ -77,7 +77,7 @@ func (e *evaluation) result(i int, r *report.Report) report.Method {
 func (c *clip) describe() report.Clip {
 	fps, _ := c.rate.Float64()
 	d := report.Clip{
-		Input: c.o.Input, Codec: c.source.Codec, Width: c.video.Width, Height: c.video.Height, Format: c.source.Source, Plane: "luma",
+		Input: c.o.Input.File, Codec: c.source.Codec, Width: c.video.Width, Height: c.video.Height, Format: c.source.Source, Plane: "luma",
 		Rate: c.rate.RatString(), FPS: fps, Varies: c.varies,
 		From: report.Seconds(c.seconds(0)), To: report.Seconds(c.seconds(len(c.frames) - 1)), Frames: len(c.frames),
 	}

@@ -56,6 +56,14 @@ func Interrupted(ctx context.Context, err error) error {
 	return err
 }
 
+// ExitCode returns the exit code of a program that ends with err: Cancelled if it says so, or else its kind.
+func ExitCode(err error) int {
+	if errors.Is(err, context.Canceled) {
+		return int(Cancelled)
+	}
+	return int(KindOf(err))
+}
+
 // cancelled wraps a cause that its text does not repeat.
 type cancelled struct {
 	text  string

@@ -24,7 +24,7 @@ func defaultQuality(encoder, format string, options map[string]string) map[strin
 			return nil
 		}
 	}
-	quality := 0
+	var quality int
 	switch encoder {
 	case "amv", "flv", "h261", "h263", "h263p", "libxvid", "mjpeg", "mpeg1video", "mpeg2video", "mpeg4", "msmpeg4", "msmpeg4v2",
 		"snow", "speedhq", "svq1", "wmv1", "wmv2":

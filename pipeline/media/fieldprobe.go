@@ -2,6 +2,7 @@ package media
 
 import (
 	"encoding/binary"
+	"log/slog"
 	"strings"
 
 	"retime/frame"
@@ -53,12 +54,23 @@ func (p *FieldProbe) Look(f *frame.Frame) (moves, combed bool) {
 	return s != still, c.combed()
 }
 
-// Enough reports whether the pictures so far suffice for Verdict.
+// Enough reports whether the pictures so far suffice for Warn.
 func (p *FieldProbe) Enough() bool { return p.moved >= probedMoving || p.looked >= probedAtMost }
 
-// Verdict returns the probe's guess. Fields come in one order, and pictures of fields
+// Warn warns if the pictures look telecined, or interlaced; either comes with what helps.
+func (p *FieldProbe) Warn(log *slog.Logger, input, telecined, interlaced string) {
+	const though = ", though the input does not say so; "
+	switch fields, film := p.verdict(); {
+	case film:
+		log.Warn("the pictures look telecined"+though+telecined, "input", input)
+	case fields:
+		log.Warn("the pictures look interlaced"+though+interlaced, "input", input)
+	}
+}
+
+// verdict returns the probe's guess. Fields come in one order, and pictures of fields
 // come in a row.
-func (p *FieldProbe) Verdict() (interlaced, telecined bool) {
+func (p *FieldProbe) verdict() (interlaced, telecined bool) {
 	const enough = 12
 	seen := p.scans.String()
 	order, other := byte(topFirst), byte(bottomFirst)

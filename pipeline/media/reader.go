@@ -314,20 +314,10 @@ func (r *Reader) readProgressive() (*frame.Frame, error) {
 		r.probe.Look(f)
 	}
 	if err != nil || r.probe.Enough() {
-		r.endProbe()
+		r.probe.Warn(r.log, r.demuxer.name, "Input.Deinterlace telecine finds the film's own", "Input.Deinterlace makes one of each field")
+		r.probe = nil
 	}
 	return f, err
-}
-
-// endProbe logs the probe's verdict and closes the probe.
-func (r *Reader) endProbe() {
-	switch interlaced, telecined := r.probe.Verdict(); {
-	case telecined:
-		r.log.Warn("the pictures look telecined; Input.Deinterlace telecine finds the film's own", "input", r.demuxer.name)
-	case interlaced:
-		r.log.Warn("the pictures look interlaced, though the input does not say so; Input.Deinterlace makes one of each field", "input", r.demuxer.name)
-	}
-	r.probe = nil
 }
 
 // readDecoded returns the next picture without deinterlacing.

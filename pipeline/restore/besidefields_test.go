@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -60,8 +61,7 @@ func TestFieldsBeside(t *testing.T) {
 					}
 				}
 			}
-			of.add(f)
-			if err := d.add(f); err != nil {
+			if err := errors.Join(of.add(f), d.add(f)); err != nil {
 				t.Fatal(err)
 			}
 			stamps[n] = int64(n)

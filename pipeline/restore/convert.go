@@ -6,7 +6,6 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/restore/fields"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 	"retime/pipeline/timeline"
@@ -33,11 +32,7 @@ func restore(ctx context.Context, o pipeline.Options, repairs *repairs, stamps [
 	if err := repairs.check(clip.Source.Video()); err != nil {
 		return nil, err
 	}
-	if repairs.marked != BothFields {
-		clip.Source.Interlace(repairs.marked == TopField, false)
-	} else if repairs.stated != BothFields && !smart { // copied packets are not marked
-		clip.Source.Interlace(repairs.stated == TopField, true)
-	}
+	repairs.mark(clip.Source, smart)
 	s, err := clip.Options.Synthesizer()
 	if err != nil {
 		return nil, err
@@ -60,22 +55,11 @@ func openClip(ctx context.Context, o pipeline.Options, open func(context.Context
 	return clip, err
 }
 
-// keepChannels has whole frames keep all channels of the pictures; see pipeline.Clip.KeepChannels.
-func (r *restoration) keepChannels(ctx context.Context, writing *media.WriterOptions) error {
-	switch {
-	case r.repairs.weave == nil:
-		return r.clip.KeepChannels(ctx, writing)
-	case len(r.clip.Options.Output.Channels) > 0:
-		return fault.New(fault.Usage, "Output.Channels: fields are restored in colour alone; Input.Deinterlace off takes frames as they are")
-	}
-	return nil
-}
-
 // encode makes and encodes all frames.
 func (r *restoration) encode(ctx context.Context, s synth.Synthesizer) (*pipeline.Report, error) {
 	o := &r.clip.Options
 	writing := r.writerOptions(s)
-	if err := r.keepChannels(ctx, &writing); err != nil {
+	if err := r.repairs.keepChannels(ctx, r.clip, &writing); err != nil {
 		return nil, err
 	}
 	writer, err := media.Create(ctx, o.Output.File, r.clip.Source, writing)
@@ -112,26 +96,14 @@ type beginning struct {
 
 // runFrom makes the frames of a part of the clip, with the options o, and passes them to sink.
 func (r *restoration) runFrom(ctx context.Context, o *pipeline.Settled, at beginning, source stages.Source, sink stages.Sink, s synth.Synthesizer) (pipeline.Result, error) {
-	timing := *r.clip.Plan
-	run := func(source stages.Source, sink stages.Sink) (pipeline.Result, error) {
+	return r.repairs.run(r.clip, at, source, sink, func(source stages.Source, sink stages.Sink, clock *timeline.Clock) (pipeline.Result, error) {
+		timing := *r.clip.Plan
+		timing.Clock = clock
 		line := o.Line(&timing, sink, s)
 		line.CountFrom(at.pictures)
-		err := line.RunSchedule(ctx, source, &timing.Passes[0], r.schedule(timing.Clock, at.made), stages.Whole())
+		err := line.RunSchedule(ctx, source, &timing.Passes[0], r.schedule(clock, at.made), stages.Whole())
 		return line.Result(), err
-	}
-	w := r.repairs.weave
-	if w == nil {
-		return run(source, sink)
-	}
-	pictures, weaver := fields.NewSource(source, w, o.Compute.Workers()), fields.NewSink(sink, w)
-	defer pictures.Close()
-	defer weaver.Close()
-	pictures.CountFrom(at.frame)
-	weaver.CountFrom(at.frame)
-	timing.Clock = timeline.NewStatedClock(fields.Video(r.clip.Source.Video()))
-	result, err := run(pictures, weaver)
-	result.Sources, result.Frames = pictures.Frames(), weaver.Frames()
-	return result, err
+	})
 }
 
 func (r *restoration) writerOptions(s synth.Synthesizer) media.WriterOptions {

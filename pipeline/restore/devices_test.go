@@ -63,14 +63,14 @@ func repaired(t *testing.T, o pipeline.Options, r *repairs, open func(*pipeline.
 // clip's ends.
 func TestDevicesMakeTheRepairsOfTheCPU(t *testing.T) {
 	const width, height = 72, 50
-	mask, whole := frame.NewImage[uint8](width, height), frame.Image[uint8]{}
+	mask := frame.NewImage[uint8](width, height)
 	for i := range mask.Pix {
 		mask.Pix[i] = uint8(i)
 	}
-	r := &repairs{
-		frames: map[int64]frame.Image[uint8]{0: whole, 3: whole, 4: mask, 7: mask, 11: whole},
-		insert: map[int64]int{5: 2, 8: 1},
-	}
+	r := &repairs{pictures: []picture{
+		{stamp: 0, lost: true}, {stamp: 3, lost: true}, {stamp: 4, lost: true, mask: &mask}, {stamp: 5, insert: 2},
+		{stamp: 7, lost: true, mask: &mask}, {stamp: 8, insert: 1}, {stamp: 11, lost: true},
+	}}
 	o := pipeline.Options{
 		Input:   pipeline.Input{File: writeScene(t, width, height, 12)},
 		Timing:  pipeline.Timing{KeepTimestamps: true},

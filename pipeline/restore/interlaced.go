@@ -6,12 +6,10 @@ import (
 	"slices"
 
 	"retime/frame"
+	"retime/pipeline"
 	"retime/pipeline/media"
 	"retime/pipeline/restore/fields"
 )
-
-// weave is how interlaced frames become pictures.
-type weave = fields.Weave
 
 // interlaced describes the frames of an interlaced input.
 type interlaced struct {
@@ -32,7 +30,7 @@ const (
 )
 
 // add takes the next frame. One that is not marked, among others, has the order of the one before.
-func (s *interlaced) add(f *frame.Frame) {
+func (s *interlaced) add(f *frame.Frame) error {
 	top, marked := media.TopFieldFirst(f)
 	bottom := !top
 	if marked && s.marked == BothFields {
@@ -57,7 +55,13 @@ func (s *interlaced) add(f *frame.Frame) {
 	if len(s.bottomFirst) > 1 {
 		s.looks = append(s.looks, l)
 	}
+	return nil
 }
+
+func (*interlaced) warn(*pipeline.Options)                    {}
+func (s *interlaced) detection(o *Options) (detection, error) { return newFieldDetector(o, s) }
+func (*interlaced) check(Place) error                         { return nil }
+func (*interlaced) parts() int64                              { return 2 }
 
 func (s *interlaced) topFirst(n int64) bool { return !s.bottomFirst[n] }
 
@@ -73,9 +77,24 @@ func (s *interlaced) field(n int64) Field {
 // makes others from.
 const beside = 3
 
-// weave returns how the frames become pictures for the repair of d.
-func (s *interlaced) weave(d *damage, stamps []int64) *weave {
-	w := &weave{Split: map[int64]int64{}, Lost: map[int64]fields.Set{}, Insert: map[int64]int{}, TopFirst: s.topFirst}
+func (s *interlaced) deliver(d *damage, stamps []int64) (delivery, []picture) {
+	w := s.weave(d, stamps)
+	pictures := make([]picture, 0, len(stamps)+len(w.Split))
+	for n := range int64(len(stamps)) {
+		q := picture{frame: n, stamp: 2 * stamps[n], from: 2 * n, to: 2*n + 2}
+		if second, split := w.Split[n]; split {
+			q.field, q.to = s.field(2*n), 2*n+1
+			pictures = append(pictures, q)
+			q = picture{frame: n, field: s.field(2*n + 1), stamp: second, from: 2*n + 1, to: 2*n + 2}
+		}
+		pictures = append(pictures, q)
+	}
+	return woven{w, s}, pictures
+}
+
+// weave returns which fields come as pictures of their own for the repair of d.
+func (s *interlaced) weave(d *damage, stamps []int64) *fields.Weave {
+	w := &fields.Weave{Split: map[int64]int64{}, Lost: map[int64]fields.Set{}, Insert: map[int64]int{}, TopFirst: s.topFirst}
 	var touched []int64 // frames
 	for n := range d.bad {
 		set := fields.Top
@@ -132,7 +151,7 @@ const (
 
 // standsForFrames reports whether the frames around damage from first to last show one moment each, although
 // their stream is interlaced: all that are asked must agree.
-func (s *interlaced) standsForFrames(w *weave, first, last int64) bool {
+func (s *interlaced) standsForFrames(w *fields.Weave, first, last int64) bool {
 	var one, two int
 	ask := func(n, step int64) {
 		found := 0

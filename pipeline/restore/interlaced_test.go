@@ -397,7 +397,9 @@ func TestFieldsBetween(t *testing.T) {
 				var stamps []int64
 				for n := range int64(2 * lit) {
 					f := frame.New(format, width, height)
-					order.add(f)
+					if err := order.add(f); err != nil {
+						t.Fatal(err)
+					}
 					for y := range height {
 						moment := 2 * n
 						if order.topFirst(n) != (y%2 == 0) {

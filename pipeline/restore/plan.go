@@ -23,16 +23,6 @@ type repairPlan struct {
 	made    map[int64]made // by the number of the output's picture
 	frames  int64          // frames of the output of which at least a part is made
 	tooLong []Finding
-	input   []picture // nil if every frame is one picture
-}
-
-// picture is a frame of the input as it is delivered, or one of its fields.
-type picture struct {
-	frame int64
-	field Field
-	stamp int64 // as it is delivered
-	from  int64 // number of its first part
-	to    int64 // number of the part after its last
 }
 
 // decisions returns how the findings want their pictures made.
@@ -48,14 +38,13 @@ func (p *repairPlan) decisions() (list []pipeline.Decision) {
 func (p *repairPlan) entry(m made, r pipeline.Record) Entry {
 	e := Entry{
 		Frame: m.frame, Source: m.source, Time: r.Time, Kind: m.finding.Kind, Score: m.finding.Score, Part: Part{len(m.finding.Regions) > 0, m.areas}, Field: m.field,
-		Neighbours: r.Sources, Phase: r.Phase, Method: r.Method, Confidence: r.Confidence, Holes: r.Holes, Error: r.Error, Cut: r.Cut,
+		Phase: r.Phase, Method: r.Method, Confidence: r.Confidence, Holes: r.Holes, Error: r.Error, Cut: r.Cut,
 	}
-	if p.input == nil {
-		return e
-	}
-	e.Neighbours = nil
 	for _, n := range r.Sources {
-		q := p.input[n]
+		q := picture{frame: n}
+		if n < int64(len(p.repairs.pictures)) { // or the input has grown
+			q = p.repairs.pictures[n]
+		}
 		e.Neighbours = append(e.Neighbours, q.frame)
 		if q.field != BothFields {
 			e.NeighbourFields = append(e.NeighbourFields, q.field)
@@ -90,7 +79,7 @@ func (s *inputScan) collect() (*damage, error) {
 			continue
 		}
 		for n := first * d.parts; n < (last+1)*d.parts; n++ {
-			if f.First.Field != BothFields && f.First.Field != s.fields.field(n) {
+			if f.First.Field != BothFields && f.First.Field != s.field(n) {
 				continue
 			}
 			if old, ok := d.bad[n]; !ok || len(f.Regions) == 0 && len(old.Regions) > 0 {
@@ -100,14 +89,6 @@ func (s *inputScan) collect() (*damage, error) {
 		}
 	}
 	return d, nil
-}
-
-// parts returns how many parts a frame has; see damage.
-func (s *inputScan) parts() int64 {
-	if s.fields != nil {
-		return 2
-	}
-	return 1
 }
 
 // planRepairs turns the findings into repairs.
@@ -121,7 +102,7 @@ func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &repairPlan{repairs: repairs{frames: map[int64]frame.Image[uint8]{}, insert: map[int64]int{}}, made: map[int64]made{}}
+	p := &repairPlan{made: map[int64]made{}}
 	p.tooLong = d.dropLong(o.MaxRun)
 	if len(d.bad) == len(s.stamps)*int(d.parts) {
 		kind := fault.Usage
@@ -135,16 +116,14 @@ func (s *inputScan) planRepairs(o *Options) (*repairPlan, error) {
 		inserted[n/d.parts] = f.Insert
 	}
 	p.repairs.numbers = s.outputNumbers(inserted)
-	if s.fields != nil {
-		p.repairs.weave, p.repairs.marked, p.repairs.stated = s.fields.weave(d, s.stamps), s.fields.marked, s.fields.order
-	}
+	p.repairs.delivery, p.repairs.pictures = s.deliver(d, s.stamps)
 	s.schedule(p, d)
 	return p, nil
 }
 
 // schedule sets the pictures to make.
 func (s *inputScan) schedule(p *repairPlan, d *damage) {
-	drawn := masks{width: s.video.Width, height: s.video.Height, drawn: map[string]frame.Image[uint8]{}}
+	drawn := masks{width: s.video.Width, height: s.video.Height, drawn: map[string]*frame.Image[uint8]{}}
 	var out, count int64 // pictures, and frames, of the output
 	last := int64(-1)
 	add := func(m made) {
@@ -155,20 +134,18 @@ func (s *inputScan) schedule(p *repairPlan, d *damage) {
 		p.made[out] = m
 	}
 	for n := range int64(len(s.stamps)) {
-		pictures := s.pictures(p.repairs.weave, n)
-		for _, q := range pictures {
-			if p.repairs.weave != nil {
-				p.input = append(p.input, q)
-			}
+		pictures, _ := p.repairs.of(n)
+		for i := range pictures {
+			q := &pictures[i]
 			if f, field, ok := s.lost(d, q); ok {
 				m := made{source: n, field: field, finding: f}
-				p.repairs.frames[q.stamp] = frame.Image[uint8]{}
+				q.lost = true
 				if len(f.Regions) > 0 {
 					regions := d.regions[q.from]
 					if q.to-1 > q.from {
 						regions = slices.Concat(regions, d.regions[q.to-1])
 					}
-					p.repairs.frames[q.stamp] = drawn.of(regions)
+					q.mask = drawn.of(regions)
 					m.areas = boxes(regions, s.video.Width, s.video.Height)
 				}
 				add(m)
@@ -180,7 +157,7 @@ func (s *inputScan) schedule(p *repairPlan, d *damage) {
 		if !ok {
 			continue
 		}
-		p.repairs.insert[pictures[len(pictures)-1].stamp] = f.Insert * len(pictures)
+		pictures[len(pictures)-1].insert = f.Insert * len(pictures)
 		for range f.Insert {
 			for _, q := range pictures {
 				add(made{source: -1, field: q.field, finding: f})
@@ -201,33 +178,17 @@ func boxes(regions []*Region, width, height int) (all []Rectangle) {
 	return all
 }
 
-// pictures returns the pictures that frame n is delivered as.
-func (s *inputScan) pictures(w *weave, n int64) []picture {
-	if w == nil {
-		return []picture{{frame: n, stamp: s.stamps[n], from: n, to: n + 1}}
-	}
-	stamp := 2 * s.stamps[n]
-	second, split := w.Split[n]
-	if !split {
-		return []picture{{frame: n, stamp: stamp, from: 2 * n, to: 2*n + 2}}
-	}
-	return []picture{
-		{n, s.fields.field(2 * n), stamp, 2 * n, 2*n + 1},
-		{n, s.fields.field(2*n + 1), second, 2*n + 1, 2*n + 2},
-	}
-}
-
 // lost returns what is wrong with q, and the field that is lost of it.
-func (s *inputScan) lost(d *damage, q picture) (f Finding, field Field, lost bool) {
+func (s *inputScan) lost(d *damage, q *picture) (f Finding, field Field, lost bool) {
 	for n := q.from; n < q.to; n++ {
 		g, bad := d.bad[n]
 		switch {
 		case !bad:
 			continue
-		case !lost && d.parts > 1:
-			field = s.fields.field(n)
 		case lost:
 			field = BothFields
+		default:
+			field = s.field(n)
 		}
 		if !lost || len(f.Regions) > 0 && len(g.Regions) == 0 {
 			f = g

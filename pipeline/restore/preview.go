@@ -9,7 +9,6 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/restore/fields"
 	"retime/pipeline/stages"
 	"retime/pipeline/synth"
 )
@@ -58,7 +57,7 @@ func (p *Preview) Video() media.Video { return p.clip.Source.Video() }
 func (p *Preview) Frames() int64 { return int64(len(p.scan.stamps)) }
 
 // Interlaced reports whether the input is restored as fields, which Source and Frame return woven.
-func (p *Preview) Interlaced() bool { return p.scan.fields != nil }
+func (p *Preview) Interlaced() bool { return p.scan.parts() > 1 }
 
 // Resolve returns a finding with numbers for its places, and its time. It refuses what Run would refuse of it.
 func (p *Preview) Resolve(f Finding) (Finding, error) {
@@ -105,11 +104,10 @@ func (p *Preview) Frame(ctx context.Context, damage []Finding, n int64, inserted
 	if err := plan.repairs.check(p.Video()); err != nil {
 		return nil, err
 	}
-	pictures := scan.pictures(plan.repairs.weave, n)
-	if most := plan.repairs.insert[pictures[len(pictures)-1].stamp] / len(pictures); inserted < 0 || inserted > most {
+	if most := plan.repairs.inserted(int(n)); inserted < 0 || inserted > most {
 		return nil, fault.New(fault.Usage, "inserted frame %d: %d are inserted after frame %d", inserted, most, n)
 	}
-	e := p.excerpt(&scan, plan, n)
+	e := plan.repairs.excerpt(n)
 	source, err := openRange(ctx, p.clip, scan.stamps, int(e.frame), int(e.last))
 	if err != nil {
 		return nil, err
@@ -132,38 +130,17 @@ type excerpt struct {
 	left int64 // frames of the output before the one in question
 }
 
-func (p *Preview) excerpt(scan *inputScan, plan *repairPlan, n int64) excerpt {
-	var stamps []int64 // of the input's pictures
-	var frames []int64 // their frames
-	from, to := -1, -1 // the pictures of n
-	for k := range int64(len(scan.stamps)) {
-		for _, q := range scan.pictures(plan.repairs.weave, k) {
-			if k == n {
-				if to = len(stamps); from < 0 {
-					from = to
-				}
-			}
-			stamps, frames = append(stamps, q.stamp), append(frames, k)
-		}
-	}
-	from, to = widen(stamps, plan.repairs.bad, from, to, margin+1)
-	e := excerpt{beginning{frame: frames[from]}, frames[to], 0}
-	if plan.repairs.weave != nil {
-		e.frame, e.last = max(e.frame-fields.Reach, 0), min(e.last+fields.Reach, int64(len(scan.stamps))-1)
-	}
-	for i, stamp := range stamps {
-		split := int64(1)
-		if w := plan.repairs.weave; w != nil {
-			split = int64(len(scan.pictures(w, frames[i])))
-		}
-		inserts := int64(plan.repairs.insert[stamp])
-		if frames[i] < e.frame {
-			e.pictures, e.made = e.pictures+1, e.made+1+inserts
-		} else if frames[i] < n {
-			e.left += inserts / split
-			if i == 0 || frames[i-1] != frames[i] {
-				e.left++
-			}
+func (r *repairs) excerpt(n int64) excerpt {
+	all := r.pictures
+	own, from := r.of(n)
+	from, to := widen(len(all), func(i int) bool { return all[i].lost }, from, from+len(own)-1, margin+1)
+	reach := int64(r.reach())
+	e := excerpt{beginning{frame: max(all[from].frame-reach, 0)}, min(all[to].frame+reach, all[len(all)-1].frame), 0}
+	for i, q := range all {
+		if q.frame < e.frame {
+			e.pictures, e.made = e.pictures+1, e.made+1+int64(q.insert)
+		} else if q.frame < n && (i == 0 || all[i-1].frame != q.frame) {
+			e.left += 1 + int64(r.inserted(int(q.frame)))
 		}
 	}
 	return e

@@ -64,11 +64,11 @@ func (r *Region) check(width, height int) error {
 // masks draws the regions of frames. Frames with the same regions share a mask.
 type masks struct {
 	width, height int
-	drawn         map[string]frame.Image[uint8] // by the names of the regions in it
+	drawn         map[string]*frame.Image[uint8] // by the names of the regions in it
 }
 
 // of returns the mask of regions that have passed check.
-func (m *masks) of(regions []*Region) frame.Image[uint8] {
+func (m *masks) of(regions []*Region) *frame.Image[uint8] {
 	var names []string
 	for _, r := range regions {
 		names = append(names, fmt.Sprintf("%d,%d,%d,%d %p", r.X, r.Y, r.Width, r.Height, r.Mask.Pix))
@@ -77,10 +77,11 @@ func (m *masks) of(regions []*Region) frame.Image[uint8] {
 	key := strings.Join(slices.Compact(names), " ")
 	mask, ok := m.drawn[key]
 	if !ok {
-		mask = frame.NewImage[uint8](m.width, m.height)
+		drawn := frame.NewImage[uint8](m.width, m.height)
 		for _, r := range regions {
-			r.addTo(mask)
+			r.addTo(drawn)
 		}
+		mask = &drawn
 		m.drawn[key] = mask
 	}
 	return mask

@@ -140,7 +140,7 @@ func TestRegionOfAFrameThatFails(t *testing.T) {
 // Frames with the same regions share a mask, and runs that are too long get none.
 func TestRegionsShareMasks(t *testing.T) {
 	const size = 512
-	s := &inputScan{video: media.Video{Width: size, Height: size, TimeBase: big.NewRat(1, 24), Start: new(big.Rat)}}
+	s := &inputScan{structure: &wholeFrames{}, video: media.Video{Width: size, Height: size, TimeBase: big.NewRat(1, 24), Start: new(big.Rat)}}
 	for n := range int64(300) {
 		s.stamps = append(s.stamps, n)
 	}
@@ -161,14 +161,14 @@ func TestRegionsShareMasks(t *testing.T) {
 	if n := (after.TotalAlloc - before.TotalAlloc) / (size * size); n > 20 {
 		t.Errorf("it took as much memory as %d masks", n)
 	}
-	if len(p.tooLong) != 1 || len(p.repairs.frames) != 4 {
-		t.Fatalf("%d runs are too long, %d frames are made", len(p.tooLong), len(p.repairs.frames))
+	if len(p.tooLong) != 1 || len(p.made) != 4 {
+		t.Fatalf("%d runs are too long, %d frames are made", len(p.tooLong), len(p.made))
 	}
-	mask := func(n int64) *uint8 { return &p.repairs.frames[n].Pix[0] }
+	mask := func(n int64) *frame.Image[uint8] { return p.repairs.pictures[n].mask }
 	if mask(201) != mask(203) || mask(204) != mask(206) || mask(203) == mask(204) {
 		t.Error("frames with the same regions have masks of their own, or others share one")
 	}
-	one, two := p.repairs.frames[203], p.repairs.frames[204]
+	one, two := mask(203), mask(204)
 	if one.Row(2)[1] != 255 || one.Row(13)[11] != 0 || two.Row(2)[1] != 255 || two.Row(13)[11] != 255 {
 		t.Error("a mask lacks a region or has too many")
 	}

@@ -244,11 +244,8 @@ func (s *inputScan) span(f *Finding) (first, last int64, err error) {
 	if last, err = s.number(f.Last); err != nil {
 		return first, last, err
 	}
-	if f.First.Field != BothFields && s.fields == nil {
-		if s.asFrames {
-			return first, last, fault.New(fault.Usage, "%v: Input.Deinterlace off restores frames as they are, not their fields; leave it out", f.First)
-		}
-		return first, last, fault.New(fault.Usage, "%v: the frames are not marked as interlaced, and so have no fields; Options.FieldOrder says which one comes first", f.First)
+	if err := s.structure.check(f.First); err != nil {
+		return first, last, err
 	}
 	if first > last { // timecodes may run past midnight, so parseSpan does not compare them
 		return first, last, fault.New(fault.Usage, "%v-%v: the end comes before the beginning", f.First, f.Last)

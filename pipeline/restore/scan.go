@@ -19,11 +19,10 @@ type inputScan struct {
 	stamps   []int64 // timestamps of the frames
 	length   int64   // of the last frame, in the unit of stamps
 	findings []Finding
-	numbers  []int       // of the files of an image sequence; nil for other input
-	fields   *interlaced // nil if frames are restored as they are
-	asFrames bool        // because the user says so
+	numbers  []int // of the files of an image sequence; nil for other input
 	damage   media.Damage
 	damaged  []int64 // frames, as media.Reader lists them
+	structure
 }
 
 // scan reads the input once. If frames that are marked as interlaced come after others, it begins again, in fields.
@@ -34,15 +33,6 @@ func scan(ctx context.Context, o *Options) (*inputScan, error) {
 	}
 	return s, err
 }
-
-// errFieldsLater is the error of a scan in frames that comes to interlaced ones.
-var errFieldsLater = errors.New("later frames are interlaced")
-
-// Frames are taken for interlaced if fewest of within of them are marked so. A damaged stream marks some by mistake.
-const (
-	fewest = 5
-	within = 50
-)
 
 // scanAs reads the input once, in fields if the first frame is interlaced or later ones are said to be.
 func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
@@ -60,29 +50,23 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 	if err := s.check(o); err != nil {
 		return nil, err
 	}
-	var marked markedFrames
-	look := func(*frame.Frame) error { return nil }
 	switch probe := media.NewFieldProbe(s.video); {
 	case c.Input.Deinterlace != pipeline.RefuseFields:
-		s.asFrames = true
+		s.structure = &wholeFrames{asked: true}
 	case s.video.Interlaced || later || o.FieldOrder != BothFields:
-		s.fields = &interlaced{order: o.FieldOrder, probe: probe}
-		look = func(f *frame.Frame) error {
-			s.fields.add(f)
-			return nil
-		}
+		s.structure = &interlaced{order: o.FieldOrder, probe: probe}
 	default:
-		marked.probe, look = probe, marked.add
+		s.structure = &wholeFrames{probe: probe}
 	}
 	var d detection
 	if o.Detect {
-		if d, err = newDetection(o, s.fields); err != nil {
+		if d, err = s.detection(o); err != nil {
 			return nil, err
 		}
 		defer d.close()
 	}
 	err = s.read(r, func(f *frame.Frame) error {
-		if err := look(f); err != nil || d == nil {
+		if err := s.add(f); err != nil || d == nil {
 			return err
 		}
 		return d.add(f)
@@ -90,7 +74,7 @@ func scanAs(ctx context.Context, o *Options, later bool) (*inputScan, error) {
 	if err != nil {
 		return nil, err
 	}
-	marked.warn(&o.Convert)
+	s.warn(&o.Convert)
 	if o.MissingFromNumbering {
 		s.findings = append(s.findings, missing(s.numbers)...)
 	}
@@ -113,7 +97,7 @@ func (s *inputScan) check(o *Options) error {
 	case s.numbers == nil && o.MissingFromNumbering:
 		return fault.New(fault.Usage, "Options.MissingFromNumbering: input %q is no image sequence, such as frames/%%05d.dpx", in.File)
 	case s.video.SingleFields():
-		return in.Deinterlace.CheckFields(in.File, s.video)
+		return in.CheckFields(s.video)
 	}
 	return nil
 }
@@ -147,44 +131,6 @@ func (s *inputScan) read(r *media.Reader, look func(*frame.Frame) error) error {
 	return nil
 }
 
-// markedFrames looks out for interlaced frames where frames are restored as they are.
-type markedFrames struct {
-	probe *media.FieldProbe // of how they look; nil if nobody asks, or they are too small
-	count int               // of all frames
-	list  []int             // frames that are marked as interlaced
-}
-
-// add takes the next frame. It returns errFieldsLater if more are marked than damage would explain.
-func (m *markedFrames) add(f *frame.Frame) error {
-	if _, is := media.TopFieldFirst(f); is {
-		m.list = append(m.list, m.count)
-		if k := len(m.list) - fewest; k >= 0 && m.count-m.list[k] < within {
-			return errFieldsLater
-		}
-	}
-	m.count++
-	if m.probe != nil && !m.probe.Enough() {
-		m.probe.Look(f)
-	}
-	return nil
-}
-
-// warn warns if pictures look interlaced although they are not marked so, or if a few are marked.
-func (m *markedFrames) warn(o *pipeline.Options) {
-	if m.probe != nil {
-		switch interlaced, telecined := m.probe.Verdict(); {
-		case telecined:
-			o.Hooks.Log.Warn("the pictures look telecined, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Input.File)
-		case interlaced:
-			o.Hooks.Log.Warn("the pictures look interlaced, though the input does not say so; Options.FieldOrder has them restored as fields", "input", o.Input.File)
-		}
-	}
-	if len(m.list) > 0 {
-		o.Hooks.Log.Warn("few frames are marked as interlaced, so all are restored as frames; Options.FieldOrder has them restored as fields",
-			"input", o.Input.File, "frames", len(m.list), "first", m.list[0])
-	}
-}
-
 // missing returns the gaps in the numbers of an image sequence.
 func missing(numbers []int) (found []Finding) {
 	for i := 1; i < len(numbers); i++ {
@@ -201,14 +147,6 @@ type detection interface {
 	add(f *frame.Frame) error
 	finish(stamps []int64) []Finding
 	close()
-}
-
-// newDetection returns a detection in fields, or in frames if fields is nil.
-func newDetection(o *Options, fields *interlaced) (detection, error) {
-	if fields != nil {
-		return newFieldDetector(o, fields)
-	}
-	return newDetector(o)
 }
 
 // outputNumbers returns the numbers of the output's files if the input is an image sequence, else

@@ -1,7 +1,9 @@
 package restore
 
 import (
+	"cmp"
 	"math/big"
+	"slices"
 
 	"retime/frame"
 	"retime/pipeline/fault"
@@ -15,34 +17,60 @@ import (
 // clip's ends, motion continues from the two nearest. If a scene begins between those two, the
 // nearer one is shown.
 type repairs struct {
-	// frames holds the frames to replace, by timestamp in the stream's time base. The mask has the
-	// picture's size and weighs each pixel from 0, which stays, to 255, which is replaced; an empty
-	// mask replaces the whole picture.
-	frames map[int64]frame.Image[uint8]
-	// insert is the number of frames to insert, evenly spaced, between the frame with that
-	// timestamp and the next.
-	insert map[int64]int
+	delivery
+	pictures []picture // the input's, ascending
 	// numbers are the numbers of the output's files, if the output is an image
 	// sequence; nil to count from 1.
 	numbers []int
-	// weave says how interlaced frames become the pictures whose timestamps these are; nil for
-	// frames as they are.
-	weave *weave
-	// marked is the field that comes first in the first frame that is marked as interlaced, empty if none is; stated is the one
-	// that comes first by the options, if they say so.
-	marked, stated Field
 }
 
-// bad reports whether the frame at a timestamp is replaced.
-func (r *repairs) bad(stamp int64) bool {
-	_, bad := r.frames[stamp]
-	return bad
+// picture is a frame of the input as it is delivered, or one of its fields.
+type picture struct {
+	frame int64
+	field Field
+	stamp int64 // as it is delivered
+	from  int64 // number of its first part
+	to    int64 // number of the part after its last
+	lost  bool  // it is replaced
+	// mask has the picture's size and weighs each pixel from 0, which stays, to 255, which is
+	// replaced; nil if all are.
+	mask   *frame.Image[uint8]
+	insert int // how many pictures to insert, evenly spaced, before the next
+}
+
+// at returns the picture at a timestamp, or one that stays if there is none.
+func (r *repairs) at(stamp int64) picture {
+	i, ok := slices.BinarySearchFunc(r.pictures, stamp, func(q picture, stamp int64) int { return cmp.Compare(q.stamp, stamp) })
+	if !ok {
+		return picture{}
+	}
+	return r.pictures[i]
+}
+
+// of returns the pictures that frame n is delivered as, and the number of the first.
+func (r *repairs) of(n int64) ([]picture, int) {
+	byFrame := func(q picture, n int64) int { return cmp.Compare(q.frame, n) }
+	from, _ := slices.BinarySearchFunc(r.pictures, n, byFrame)
+	to, _ := slices.BinarySearchFunc(r.pictures, n+1, byFrame)
+	return r.pictures[from:to], from
+}
+
+// bad reports whether a part of frame n is replaced.
+func (r *repairs) bad(n int) bool {
+	pictures, _ := r.of(int64(n))
+	return slices.ContainsFunc(pictures, func(q picture) bool { return q.lost })
+}
+
+// inserted returns how many frames come after frame n.
+func (r *repairs) inserted(n int) int {
+	pictures, _ := r.of(int64(n))
+	return pictures[len(pictures)-1].insert / len(pictures)
 }
 
 // check refuses masks whose size differs from the video's.
 func (r *repairs) check(v media.Video) error {
-	for _, m := range r.frames {
-		if m.Width != 0 && (m.Width != v.Width || m.Height != v.Height) {
+	for _, q := range r.pictures {
+		if m := q.mask; m != nil && (m.Width != v.Width || m.Height != v.Height) {
 			return fault.New(fault.Usage, "a mask is %dx%d, the video %dx%d; make them one size", m.Width, m.Height, v.Width, v.Height)
 		}
 	}
@@ -99,7 +127,7 @@ func (a *anchor) release() {
 type lost struct {
 	at, from *big.Rat         // when it is shown: on the clock's grid, for motion, and exactly
 	picture  *stages.Picture  // the damaged frame if part of it stays, else nil
-	replaced *stages.Replaced // nil for an inserted frame; Mask is as in repairs.frames
+	replaced *stages.Replaced // nil for an inserted frame; Mask is empty if all is replaced
 }
 
 func (l *lost) release() {
@@ -169,10 +197,10 @@ func (s *schedule) dropDamaged(p *stages.Picture) *anchor {
 		}
 	}
 	s.began, s.stamp, s.at = true, stamp, p.At
-	if mask, bad := s.repairs.frames[stamp]; bad {
-		l := lost{at: p.At, from: s.clock.Exact(stamp), replaced: &stages.Replaced{Number: p.Guide.Number(), Mask: mask}}
-		if mask.Width > 0 {
-			l.picture = p
+	if q := s.repairs.at(stamp); q.lost {
+		l := lost{at: p.At, from: s.clock.Exact(stamp), replaced: &stages.Replaced{Number: p.Guide.Number()}}
+		if q.mask != nil {
+			l.picture, l.replaced.Mask = p, *q.mask
 		} else {
 			p.Release()
 		}
@@ -200,7 +228,7 @@ func (s *schedule) lose(l lost) {
 
 // inserted returns the frames to insert between the last picture and the next.
 func (s *schedule) inserted(next int64, at *big.Rat) (between []lost) {
-	n := s.repairs.insert[s.stamp]
+	n := s.repairs.at(s.stamp).insert
 	from, to := s.clock.Exact(s.stamp), s.clock.Exact(next)
 	for j := 1; j <= n; j++ {
 		share := big.NewRat(int64(j), int64(n)+1)

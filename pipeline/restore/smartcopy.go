@@ -12,7 +12,6 @@ import (
 	"retime/pipeline"
 	"retime/pipeline/fault"
 	"retime/pipeline/media"
-	"retime/pipeline/restore/fields"
 	"retime/pipeline/restore/smartcopy"
 	"retime/pipeline/synth"
 )
@@ -55,7 +54,7 @@ func (r *restoration) smartCopy(ctx context.Context, stamps []int64, s synth.Syn
 		return nil, err
 	}
 	options := r.writerOptions(s)
-	if err := r.keepChannels(ctx, &options); err != nil {
+	if err := r.repairs.keepChannels(ctx, r.clip, &options); err != nil {
 		return nil, err
 	}
 	c.complete = options.Complete
@@ -117,23 +116,17 @@ func (s *smartCopy) readIndex(ctx context.Context) error {
 
 // bad reports whether a part of the frame at a timestamp is replaced.
 func (s *smartCopy) bad(stamp int64) bool {
-	w := s.repairs.weave
-	if w == nil {
-		return s.repairs.bad(stamp)
-	}
 	n, ok := slices.BinarySearch(s.stamps, stamp)
-	return ok && w.Lost[int64(n)] != 0
+	return ok && s.repairs.bad(n)
 }
 
 // inserts returns how many frames come after the one at a timestamp.
 func (s *smartCopy) inserts() map[int64]int {
-	w := s.repairs.weave
-	if w == nil {
-		return s.repairs.insert
-	}
 	of := map[int64]int{}
-	for n, count := range w.Insert {
-		of[s.stamps[n]] = count
+	for n, stamp := range s.stamps {
+		if count := s.repairs.inserted(n); count > 0 {
+			of[stamp] = count
+		}
 	}
 	return of
 }
@@ -146,16 +139,11 @@ func (s *smartCopy) count() {
 		if f.Source >= 0 {
 			n = f.Source
 		}
-		pictures := int64(1)
-		if w := s.repairs.weave; w != nil {
-			if _, split := w.Split[int64(n)]; split {
-				pictures = 2
-			}
-		}
+		pictures, _ := s.repairs.of(int64(n))
 		if f.Source >= 0 {
-			s.pictures[n+1] = s.pictures[n] + pictures
+			s.pictures[n+1] = s.pictures[n] + int64(len(pictures))
 		}
-		s.made[k+1] = s.made[k] + pictures
+		s.made[k+1] = s.made[k] + int64(len(pictures))
 	}
 }
 
@@ -313,23 +301,21 @@ func (s *smartCopy) inputRange(t *smartcopy.Range) (first, last int) {
 			first, last = min(first, n), max(last, n)
 		}
 	}
-	first, last = widen(s.stamps, s.bad, first, last, margin)
-	if s.repairs.weave != nil {
-		first, last = max(first-fields.Reach, 0), min(last+fields.Reach, len(s.stamps)-1)
-	}
-	return first, last
+	first, last = widen(len(s.stamps), s.repairs.bad, first, last, margin)
+	reach := s.repairs.reach()
+	return max(first-reach, 0), min(last+reach, len(s.stamps)-1)
 }
 
-// widen returns the range of pictures from first to last with so many on either side that are not bad, as far as the
-// input has them.
-func widen(stamps []int64, bad func(stamp int64) bool, first, last, sound int) (int, int) {
+// widen returns the range from first to last, of so many in all, with sound ones on either side that are not bad, as far as
+// there are any.
+func widen(all int, bad func(i int) bool, first, last, sound int) (int, int) {
 	for left := sound; left > 0 && first > 0; {
-		if first--; !bad(stamps[first]) {
+		if first--; !bad(first) {
 			left--
 		}
 	}
-	for left := sound; left > 0 && last < len(stamps)-1; {
-		if last++; !bad(stamps[last]) {
+	for left := sound; left > 0 && last < all-1; {
+		if last++; !bad(last) {
 			left--
 		}
 	}

@@ -35,43 +35,28 @@ func TestParseRate(t *testing.T) {
 	}
 }
 
-func TestParseTime(t *testing.T) {
-	for text, want := range map[string]string{
-		"0": "0", "12.5": "25/2", "90": "90", "1:30": "90", "01:02:03.25": "14893/4", "0:0.001": "1/1000", "100:00": "6000",
+func TestParsers(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		parse func(string) (*big.Rat, error)
+		good  map[string]string
+		bad   []string
+	}{
+		{"ParseTime", ParseTime, map[string]string{
+			"0": "0", "12.5": "25/2", "90": "90", "1:30": "90", "01:02:03.25": "14893/4", "0:0.001": "1/1000", "100:00": "6000",
+		}, []string{"", ":", "1:", ":1", "1:60", "1:2:3:4", "1.5:00", "-1", "1/2", "1e3", "a", "1:-2"}},
+		{"ParseSlow", ParseSlow, map[string]string{"1": "1", "4": "4", "2.5": "5/2", "5/2": "5/2", "1000": "1000"}, []string{"", "0", "0.5", "1001", "-2", "2x"}},
+		{"ParseSpeed", ParseSpeed, map[string]string{"1": "1", "2": "1/2", "2.5": "2/5", "1/4": "4", "0.001": "1000"}, []string{"", "0", "0.0009", "1001", "-2", "2x"}},
 	} {
-		if got, err := ParseTime(text); err != nil || got.RatString() != want {
-			t.Errorf("ParseTime(%q) = %v, %v; want %s", text, got, err, want)
+		for text, want := range c.good {
+			if got, err := c.parse(text); err != nil || got.RatString() != want {
+				t.Errorf("%s(%q) = %v, %v; want %s", c.name, text, got, err, want)
+			}
 		}
-	}
-	for _, text := range []string{"", ":", "1:", ":1", "1:60", "1:2:3:4", "1.5:00", "-1", "1/2", "1e3", "a", "1:-2"} {
-		if got, err := ParseTime(text); err == nil {
-			t.Errorf("ParseTime(%q) = %v, want an error", text, got)
-		}
-	}
-}
-
-func TestParseSlow(t *testing.T) {
-	for text, want := range map[string]string{"1": "1", "4": "4", "2.5": "5/2", "5/2": "5/2", "1000": "1000"} {
-		if got, err := ParseSlow(text); err != nil || got.RatString() != want {
-			t.Errorf("ParseSlow(%q) = %v, %v; want %s", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "0", "0.5", "1001", "-2", "2x"} {
-		if got, err := ParseSlow(text); err == nil {
-			t.Errorf("ParseSlow(%q) = %v, want an error", text, got)
-		}
-	}
-}
-
-func TestParseSpeed(t *testing.T) {
-	for text, want := range map[string]string{"1": "1", "2": "1/2", "2.5": "2/5", "1/4": "4", "0.001": "1000"} {
-		if got, err := ParseSpeed(text); err != nil || got.RatString() != want {
-			t.Errorf("ParseSpeed(%q) = %v, %v; want %s", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "0", "0.0009", "1001", "-2", "2x"} {
-		if got, err := ParseSpeed(text); err == nil {
-			t.Errorf("ParseSpeed(%q) = %v, want an error", text, got)
+		for _, text := range c.bad {
+			if got, err := c.parse(text); err == nil {
+				t.Errorf("%s(%q) = %v, want an error", c.name, text, got)
+			}
 		}
 	}
 }

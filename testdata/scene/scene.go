@@ -20,20 +20,21 @@ type Picture struct {
 }
 
 // Draw returns the scene at t seconds. Motion is linear in t and about a
-// twentieth of the width per tenth of a second.
+// twentieth of the width per tenth of a second. It and what it calls share nothing: under the race
+// detector, they would take six times as long.
+//
+//go:norace
 func Draw(width, height int, t float64) Picture {
 	cw, ch := (width+1)/2, (height+1)/2
 	p := Picture{width, height, make([]uint8, width*height), make([]uint8, cw*ch), make([]uint8, cw*ch)}
 	for y := range height {
 		for x := range width {
-			l, _, _ := at(width, height, float64(x), float64(y), t)
-			p.Y[y*width+x] = l
+			p.Y[y*width+x] = lumaAt(height, float64(x), float64(y), t)
 		}
 	}
 	for y := range ch {
 		for x := range cw {
-			_, u, v := at(width, height, 2*float64(x)+0.5, 2*float64(y)+0.5, t)
-			p.U[y*cw+x], p.V[y*cw+x] = u, v
+			p.U[y*cw+x], p.V[y*cw+x] = chromaAt(height, 2*float64(x)+0.5, 2*float64(y)+0.5, t)
 		}
 	}
 	return p
@@ -52,26 +53,50 @@ var discs = []disc{
 	{1.35, 0.4, -0.25, 0.06, 0.16, 160, 100, 19},
 }
 
-func at(width, height int, px, py, t float64) (l, u, v uint8) {
+// at returns the disc that covers a place, -1 for none, and the place as it lies in it or in the ground.
+//
+//go:norace
+func at(height int, px, py, t float64) (disc int, x, y float64) {
 	h := float64(height)
-	x, y := px/h, py/h
-	for _, d := range discs {
+	x, y = px/h, py/h
+	for i := range discs {
+		d := &discs[i]
 		dx, dy := x-d.x-d.vx*t, y-d.y-d.vy*t
 		if dx*dx+dy*dy < d.r*d.r {
-			return level(texture(dx*14, dy*14, d.seed)), d.u, d.v
+			return i, dx, dy
 		}
 	}
-	gx, gy := x+0.12*t, y+0.02*t
-	return level(texture(gx*9, gy*9, 1)), uint8(128 + 20*math.Sin(3*gx)), uint8(128 + 20*math.Cos(2*gy))
+	return -1, x + 0.12*t, y + 0.02*t
+}
+
+//go:norace
+func lumaAt(height int, px, py, t float64) uint8 {
+	i, x, y := at(height, px, py, t)
+	if i < 0 {
+		return level(texture(x*9, y*9, 1))
+	}
+	return level(texture(x*14, y*14, discs[i].seed))
+}
+
+//go:norace
+func chromaAt(height int, px, py, t float64) (u, v uint8) {
+	i, x, y := at(height, px, py, t)
+	if i < 0 {
+		return uint8(128 + 20*math.Sin(3*x)), uint8(128 + 20*math.Cos(2*y))
+	}
+	return discs[i].u, discs[i].v
 }
 
 func level(x float64) uint8 { return uint8(16 + 219*min(max(x, 0), 1)) }
 
 // texture is value noise of three octaves, in [0, 1].
+//
+//go:norace
 func texture(x, y float64, seed int) float64 {
 	return 0.5*noise(x, y, seed) + 0.3*noise(2.1*x, 2.1*y, seed+1) + 0.2*noise(4.3*x, 4.3*y, seed+2)
 }
 
+//go:norace
 func noise(x, y float64, seed int) float64 {
 	x0, y0 := math.Floor(x), math.Floor(y)
 	fx, fy := fade(x-x0), fade(y-y0)

@@ -33,8 +33,12 @@ func (s *Server) list() []listed {
 	for i, c := range s.options.Clips {
 		list[i] = listed{Index: i, Name: filepath.Base(c.Conversion.Input.File), State: c.State, Problem: c.Problem, Lowest: math.MaxInt, Worst: []rating{}}
 	}
-	for i, r := range s.known {
-		l := &list[i]
+	for i := range s.entries {
+		l, r := &list[i], &s.entries[i].ratings
+		if store := s.entries[i].store; store != nil {
+			now, version := store.State()
+			l.Decided, l.Version = now.Decided(), version
+		}
 		if l.Frames, _ = r.size(); l.Frames == 0 {
 			continue // it could not be opened
 		}
@@ -42,10 +46,6 @@ func (s *Server) list() []listed {
 		if worst := r.worst(shownWorst); len(worst) > 0 {
 			l.Worst, l.Lowest = worst, worst[0].Score
 		}
-	}
-	for i, store := range s.stores {
-		now, version := store.State()
-		list[i].Decided, list[i].Version = now.Decided(), version
 	}
 	s.mu.Unlock()
 	slices.SortStableFunc(list, func(a, b listed) int { return cmp.Compare(a.Lowest, b.Lowest) })
@@ -106,12 +106,7 @@ func (s *Server) scout() {
 
 // rated returns how many frames of a clip are rated, and whether that is all.
 func (s *Server) rated(n int) (frames int, all bool) {
-	s.mu.Lock()
-	r := s.known[n]
-	s.mu.Unlock()
-	if r == nil {
-		return 0, false
-	}
+	r := &s.entries[n].ratings
 	total, _ := r.size()
 	frames = len(r.list())
 	return frames, total > 0 && int64(frames) >= total
@@ -152,10 +147,11 @@ func (s *Server) sleep(d time.Duration) bool {
 // closeUnwatched closes the clips that no tab shows and that are not rendered.
 func (s *Server) closeUnwatched() {
 	for _, c := range s.open() {
+		e := &s.entries[c.index]
 		s.mu.Lock()
-		unused := s.sessions[c.index] == c && c.users == 0 && !s.hub.watching(c.index) && !c.rendering()
+		unused := e.session == c && c.users == 0 && !s.hub.watching(c.index) && !c.rendering()
 		if unused {
-			delete(s.sessions, c.index)
+			e.session = nil
 		}
 		s.mu.Unlock()
 		if unused {

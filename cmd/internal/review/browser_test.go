@@ -7,14 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	cdp "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"retime/cmd/internal/review/edits"
@@ -81,63 +78,17 @@ func browser(t *testing.T, s *Server) context.Context {
 	return ctx
 }
 
-// watch fails the test for what a tab complains of.
+// watch fails the test for what a tab complains of. Refusals are shown on the page.
 func watch(t *testing.T, ctx context.Context, s *Server) {
 	t.Helper()
-	var mu sync.Mutex
-	var complaints []string
-	t.Cleanup(func() {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, c := range complaints {
-			t.Error(c)
-		}
-	})
-	complain := func(format string, args ...any) {
-		mu.Lock()
-		defer mu.Unlock()
-		complaints = append(complaints, fmt.Sprintf(format, args...))
-	}
-	chromedp.ListenTarget(ctx, func(event any) {
-		switch e := event.(type) {
-		case *cdp.EventExceptionThrown:
-			complain("exception: %v", e.ExceptionDetails)
-		case *cdp.EventConsoleAPICalled:
-			for _, a := range e.Args {
-				complain("console: %s: %s %s", e.Type, a.Value, a.Description)
-			}
-		case *log.EventEntryAdded:
-			if e.Entry.Source != log.SourceNetwork { // refusals are shown on the page
-				complain("browser: %s: %s", e.Entry.Level, e.Entry.Text)
-			}
-		case *network.EventRequestWillBeSent:
-			if u := e.Request.URL; !strings.HasPrefix(u, s.URL()) && !strings.HasPrefix(u, "data:") && u != "about:blank" {
-				complain("the page asks for %s", u)
-			}
-		}
-	})
-	do(t, ctx, network.Enable(), log.Enable())
-}
-
-func do(t testing.TB, ctx context.Context, actions ...chromedp.Action) {
-	t.Helper()
-	if err := chromedp.Run(ctx, actions...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// js evaluates an expression in the page.
-func js[T any](t *testing.T, ctx context.Context, expression string) (v T) {
-	t.Helper()
-	do(t, ctx, chromedp.Evaluate(expression, &v))
-	return v
+	chromium.Watch(t, ctx, s.URL(), log.SourceNetwork)
 }
 
 // until waits until an expression is true in the page.
 func until(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
 	if err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(8*time.Minute))); err != nil {
-		state := js[string](t, ctx, `document.getElementById("readout").textContent + " | " + document.getElementById("notice-text").textContent + " | " + document.getElementById("render-status").textContent`)
+		state := chromium.JS[string](t, ctx, `document.getElementById("readout").textContent + " | " + document.getElementById("notice-text").textContent + " | " + document.getElementById("render-status").textContent`)
 		t.Fatalf("%s: %v; the page shows: %s", expression, err, state)
 	}
 }
@@ -158,7 +109,7 @@ func shoot(t *testing.T, ctx context.Context, name string) {
 	for _, scheme := range []string{"dark", "light"} {
 		for _, size := range [][2]int64{{1360, 860}, {390, 844}} {
 			var b []byte
-			do(t, ctx, emulation.SetDeviceMetricsOverride(size[0], size[1], 1, size[0] < 600),
+			chromium.Do(t, ctx, emulation.SetDeviceMetricsOverride(size[0], size[1], 1, size[0] < 600),
 				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
 				chromedp.Sleep(300*time.Millisecond), chromedp.FullScreenshot(&b, 100))
 			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%s-%d.png", name, scheme, size[0])), b, 0o666); err != nil {
@@ -166,5 +117,5 @@ func shoot(t *testing.T, ctx context.Context, name string) {
 			}
 		}
 	}
-	do(t, ctx, emulation.ClearDeviceMetricsOverride(), emulation.SetEmulatedMedia())
+	chromium.Do(t, ctx, emulation.ClearDeviceMetricsOverride(), emulation.SetEmulatedMedia())
 }

@@ -28,11 +28,11 @@ func BenchmarkFilm(b *testing.B) {
 		b.Skip("needs RETIME_FILM and RETIME_PROGRAM")
 	}
 	v := viewer{b, chromium.Start(b, 1360, 860, 30*time.Minute)}
-	do(v.b, v.ctx, chromedp.Navigate("about:blank"))
+	chromium.Do(v.b, v.ctx, chromedp.Navigate("about:blank"))
 	for b.Loop() {
 		begun := time.Now()
 		server, address := startServer(b, program, film)
-		do(v.b, v.ctx, chromedp.Navigate(address))
+		chromium.Do(v.b, v.ctx, chromedp.Navigate(address))
 		v.seconds("", 0, "true")
 		v.report("from the command to the first frame", time.Since(begun).Seconds())
 		const hour = 3600 * 48 // frames
@@ -41,7 +41,7 @@ func BenchmarkFilm(b *testing.B) {
 		v.steps("a step back to what is made", ",", hour+24, -1, 10)
 		v.edits(hour + 1001)
 		b.ReportMetric(peak(b, server), "peak-memory-GiB")
-		do(v.b, v.ctx, chromedp.Navigate("about:blank"))
+		chromium.Do(v.b, v.ctx, chromedp.Navigate("about:blank"))
 		if err := server.Process.Signal(syscall.SIGINT); err != nil {
 			b.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func (v viewer) report(what string, seconds float64) {
 // and something else is so, too.
 func (v viewer) seconds(act string, frame int, also string) (s float64) {
 	v.b.Helper()
-	do(v.b, v.ctx, chromedp.Evaluate(fmt.Sprintf(`(async () => {
+	chromium.Do(v.b, v.ctx, chromedp.Evaluate(fmt.Sprintf(`(async () => {
 		const begun = performance.now(), $ = (id) => document.getElementById(id), made = $("made"), before = made.dataset.digest;
 		const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 		const go = (to) => { $("goto").value = to; $("goto").dispatchEvent(new Event("change")); };
@@ -132,7 +132,7 @@ func (v viewer) edits(at int) {
 		v.seconds(here, at, "true")
 	}
 	v.report("a jump nearby", v.seconds(here, at, "true"))
-	do(v.b, v.ctx, chromedp.Click("#tab-decide"))
+	chromium.Do(v.b, v.ctx, chromedp.Click("#tab-decide"))
 	v.report("a method", v.seconds(`document.querySelector('[data-method="nearest"]').click()`, at, other))
 	around("a method")
 	v.report("undo", v.seconds(`$("undo").click()`, at, other))
@@ -146,6 +146,6 @@ func (v viewer) edits(at int) {
 	v.seconds(`press("Escape"); $("undo").click()`, at, other)
 	v.seconds(`$("box-x").value = 100; $("box-y").value = 100; $("box-w").value = 200; choose("box-h", 80)`, at, "true")
 	v.report("an overlay", v.seconds(`$("still").click()`, at, `$("saved").textContent == "Saved" && made.dataset.digest != before`))
-	do(v.b, v.ctx, chromedp.Click("#tab-why"))
+	chromium.Do(v.b, v.ctx, chromedp.Click("#tab-why"))
 	v.report("why", v.seconds("", at, `$("sentence").textContent.length > 0 && document.querySelectorAll("#drawings img").length > 8`))
 }

@@ -65,11 +65,8 @@ func (s *Server) serveKnownThumbnail(other http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.PathValue("clip"))
 		k, err := strconv.ParseInt(r.FormValue("frame"), 10, 64)
-		s.mu.Lock()
-		known := s.known[n]
-		s.mu.Unlock()
-		if err == nil && known != nil {
-			if thumb := known.thumb(k); thumb != nil {
+		if err == nil && n >= 0 && n < len(s.entries) {
+			if thumb := s.entries[n].ratings.thumb(k); thumb != nil {
 				sendPNG(w, thumb)
 				return
 			}

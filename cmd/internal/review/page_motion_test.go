@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
+	"retime/internal/chromium"
 	"retime/pipeline"
 	"retime/testdata/scene"
 )
@@ -31,7 +32,7 @@ func TestPageDrawsMotion(t *testing.T) {
 	clip.Flags[0].Value = "4x"
 	s := serve(t, Options{Clips: []Clip{clip}})
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	shown(t, ctx, 0)
 	set := func(id, v string) chromedp.Action {
 		return chromedp.Evaluate(fmt.Sprintf(`{ const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event("change")); }`, id, v), nil)
@@ -40,13 +41,13 @@ func TestPageDrawsMotion(t *testing.T) {
 		t.Helper()
 		until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.view == %q`, v))
 	}
-	do(t, ctx, set("goto", "10"))
+	chromium.Do(t, ctx, set("goto", "10"))
 	shown(t, ctx, 10)
-	torn := js[string](t, ctx, `document.getElementById("made").dataset.digest`)
-	do(t, ctx, chromedp.KeyEvent("m"))
+	torn := chromium.JS[string](t, ctx, `document.getElementById("made").dataset.digest`)
+	chromium.Do(t, ctx, chromedp.KeyEvent("m"))
 	view("before")
 	type place struct{ X, Y, Width, Height float64 }
-	at := js[place](t, ctx, `(() => { const r = document.getElementById("marks").getBoundingClientRect(); return { x: r.left, y: r.top, width: r.width, height: r.height }; })()`)
+	at := chromium.JS[place](t, ctx, `(() => { const r = document.getElementById("marks").getBoundingClientRect(); return { x: r.left, y: r.top, width: r.width, height: r.height }; })()`)
 	pointer := func(kind input.MouseType, x, y float64) chromedp.Action {
 		return input.DispatchMouseEvent(kind, at.X+x*at.Width, at.Y+y*at.Height).WithButton(input.Left).WithButtons(1).WithClickCount(1)
 	}
@@ -59,13 +60,13 @@ func TestPageDrawsMotion(t *testing.T) {
 		}
 		around = append(around, pointer(kind, (135+18*cos)/320, (57+18*sin)/180))
 	}
-	do(t, ctx, append(around, pointer(input.MouseReleased, 152.0/320, 50.0/180))...)
+	chromium.Do(t, ctx, append(around, pointer(input.MouseReleased, 152.0/320, 50.0/180))...)
 	until(t, ctx, `document.getElementById("about").textContent.startsWith("the drawn region")`)
 	view("before")
-	do(t, ctx, chromedp.KeyEvent("m"), pointer(input.MousePressed, 135.0/320, 57.0/180), pointer(input.MouseMoved, 0.45, 0.4))
+	chromium.Do(t, ctx, chromedp.KeyEvent("m"), pointer(input.MousePressed, 135.0/320, 57.0/180), pointer(input.MouseMoved, 0.45, 0.4))
 	view("after")
 	shoot(t, ctx, "motion-arrow")
-	do(t, ctx, pointer(input.MouseMoved, 153.0/320, 94.5/180), pointer(input.MouseReleased, 153.0/320, 94.5/180))
+	chromium.Do(t, ctx, pointer(input.MouseMoved, 153.0/320, 94.5/180), pointer(input.MouseReleased, 153.0/320, 94.5/180))
 	until(t, ctx, `document.querySelectorAll("#regions .region").length == 1 && document.querySelector("#regions .region").textContent == "motion, frames 9 to 11, 36x36 at 117,39"`)
 	shown(t, ctx, 10)
 	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.digest != %q && document.getElementById("saved").textContent == "Saved"`, torn))
@@ -87,24 +88,24 @@ func TestPageDrawsMotion(t *testing.T) {
 	arrows([4]float64{135, 57, 153, 94.5})
 
 	// On through a range: the next interval has the thing where it is then.
-	do(t, ctx, set("goto", "14"), chromedp.KeyEvent("o"), set("goto", "10"), chromedp.Click(`[data-method="motion"]`))
+	chromium.Do(t, ctx, set("goto", "14"), chromedp.KeyEvent("o"), set("goto", "10"), chromedp.Click(`[data-method="motion"]`))
 	until(t, ctx, `document.querySelectorAll("#regions .region").length == 2 && document.querySelectorAll("#regions .region")[1].textContent == "motion, frames 13 to 15, 36x36 at 135,77"`)
-	do(t, ctx, chromedp.KeyEvent("\\"), chromedp.KeyEvent("b"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("\\"), chromedp.KeyEvent("b"))
 	view("before")
-	do(t, ctx, chromedp.Click("#undo"))
+	chromium.Do(t, ctx, chromedp.Click("#undo"))
 	until(t, ctx, `document.querySelectorAll("#regions .region").length == 1 && document.getElementById("saved").textContent == "Saved"`)
 	// Of choices that overtake each other, the last one is shown: after, and at once the frame itself, which the edit has changed.
-	do(t, ctx, chromedp.Evaluate(`for (const key of "bb") document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))`, nil))
+	chromium.Do(t, ctx, chromedp.Evaluate(`for (const key of "bb") document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))`, nil))
 	shown(t, ctx, 10)
 
 	// Without a pointer.
-	do(t, ctx, chromedp.KeyEvent("b"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("b"))
 	view("before")
-	do(t, ctx, chromedp.KeyEvent("b"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("b"))
 	view("after")
-	do(t, ctx, chromedp.KeyEvent("b"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("b"))
 	view("final")
-	do(t, ctx, set("arrow-x", "125"), set("arrow-y", "50"), set("arrow-u", "143.5"), set("arrow-v", "85"), chromedp.Focus("#arrow-add"), chromedp.KeyEvent("\r"))
+	chromium.Do(t, ctx, set("arrow-x", "125"), set("arrow-y", "50"), set("arrow-u", "143.5"), set("arrow-v", "85"), chromedp.Focus("#arrow-add"), chromedp.KeyEvent("\r"))
 	until(t, ctx, `document.getElementById("saved").textContent == "Saved"`)
 	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.view == "final" && document.getElementById("command").textContent.includes(%q)`, filepath.Base(clip.Files.Decisions)))
 	arrows([4]float64{135, 57, 153, 94.5}, [4]float64{125, 50, 143.5, 85})
@@ -121,18 +122,18 @@ func TestPageDrawsMotion(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.digest == %q`, digests[10]))
-	do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
+	chromium.Do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
 	until(t, ctx, `document.getElementById("render-status").dataset.state == "done"`)
 	wantCommandLine(t, s, "the rendering")
 
 	// A frame of the source has nothing to draw on, and a shape or an arrow alone says nothing.
-	do(t, ctx, set("goto", "8"), chromedp.KeyEvent("b"))
+	chromium.Do(t, ctx, set("goto", "8"), chromedp.KeyEvent("b"))
 	until(t, ctx, `document.getElementById("notice-text").textContent == "frame 8 shows a source frame; go to a frame between two"`)
-	do(t, ctx, set("goto", "9"), chromedp.KeyEvent("\u001b"), chromedp.KeyEvent("5"))
+	chromium.Do(t, ctx, set("goto", "9"), chromedp.KeyEvent("\u001b"), chromedp.KeyEvent("5"))
 	until(t, ctx, `document.getElementById("notice-text").textContent.startsWith("Draw a shape")`)
-	do(t, ctx, set("box-x", "8"), set("box-y", "8"), set("box-w", "40"), set("box-h", "40"), chromedp.KeyEvent("5"))
+	chromium.Do(t, ctx, set("box-x", "8"), set("box-y", "8"), set("box-w", "40"), set("box-h", "40"), chromedp.KeyEvent("5"))
 	until(t, ctx, `document.getElementById("notice-text").textContent.startsWith("Draw an arrow")`)
-	if text := js[string](t, ctx, `document.getElementById("regions").textContent`); strings.Count(text, "motion") != 1 {
+	if text := chromium.JS[string](t, ctx, `document.getElementById("regions").textContent`); strings.Count(text, "motion") != 1 {
 		t.Errorf("the regions are %s", text)
 	}
 }

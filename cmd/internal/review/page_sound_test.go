@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"retime/internal/chromium"
 	"retime/internal/cliptest"
 )
 
@@ -17,7 +18,7 @@ func TestPagePlaysSound(t *testing.T) {
 	cliptest.FFmpeg(t, "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=24:duration=2", "-f", "lavfi", "-i", "sine=d=2", "-c:v", "libx264", "-c:a", "aac", name)
 	s := serve(t, Options{Clips: []Clip{doubled(name)}})
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	shown(t, ctx, 0)
 	const ask = `(async () => {
 		const { Sound } = await import(document.querySelector("script[type=module]").src.replace("app.js", "sound.js"));
@@ -38,11 +39,11 @@ func TestPagePlaysSound(t *testing.T) {
 		return list.join("; ");
 	})()`
 	var got string
-	do(t, ctx, chromedp.Evaluate(ask, &got, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	chromium.Do(t, ctx, chromedp.Evaluate(ask, &got, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	if want := "; playing; off; playing; off; ; playing; off; ; ; true; 1,1,0.5"; got != want {
 		t.Errorf("sound is\n%s, want\n%s", got, want)
 	}
 	// While the page plays, it asks for the sound.
-	do(t, ctx, chromedp.KeyEvent(" "))
+	chromium.Do(t, ctx, chromedp.KeyEvent(" "))
 	until(t, ctx, `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/clip/0/sound?from=0")).length > 1`)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"retime/frame"
+	"retime/internal/chromium"
 	"retime/pipeline"
 	"retime/pipeline/segment"
 	"retime/pipeline/timeline"
@@ -83,7 +84,7 @@ func TestPageMendsAFault(t *testing.T) {
 	clip := doubled(cutClip(t, 160, 96, 96))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	shown(t, ctx, 0)
 
 	var digests []string
@@ -98,47 +99,47 @@ func TestPageMendsAFault(t *testing.T) {
 		until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.frame == "%d" && document.getElementById("made").dataset.digest == "%s"`, k, digests[k]))
 	}
 	same(0)
-	do(t, ctx, chromedp.KeyEvent(kb.ArrowRight))
+	chromium.Do(t, ctx, chromedp.KeyEvent(kb.ArrowRight))
 	same(1)
-	do(t, ctx, chromedp.KeyEvent("."), chromedp.KeyEvent("."))
+	chromium.Do(t, ctx, chromedp.KeyEvent("."), chromedp.KeyEvent("."))
 	same(3)
-	do(t, ctx, chromedp.KeyEvent(","))
+	chromium.Do(t, ctx, chromedp.KeyEvent(","))
 	same(2)
-	do(t, ctx, chromedp.KeyEvent(kb.End))
+	chromium.Do(t, ctx, chromedp.KeyEvent(kb.End))
 	same(len(digests) - 1)
 
-	do(t, ctx, chromedp.KeyEvent("w"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("w"))
 	until(t, ctx, fmt.Sprintf(`document.getElementById("other").dataset.view == "source" && document.getElementById("other").dataset.frame == "%d"`, len(digests)-1))
-	if clipped := js[string](t, ctx, `document.getElementById("other").style.clipPath`); clipped != "inset(0px 50% 0px 0px)" {
+	if clipped := chromium.JS[string](t, ctx, `document.getElementById("other").style.clipPath`); clipped != "inset(0px 50% 0px 0px)" {
 		t.Errorf("the wipe cuts by %q", clipped)
 	}
-	do(t, ctx, chromedp.SetValue("#wipe", "25"), chromedp.Evaluate(`document.getElementById("wipe").dispatchEvent(new Event("input"))`, nil))
-	if clipped := js[string](t, ctx, `document.getElementById("other").style.clipPath`); clipped != "inset(0px 75% 0px 0px)" {
+	chromium.Do(t, ctx, chromedp.SetValue("#wipe", "25"), chromedp.Evaluate(`document.getElementById("wipe").dispatchEvent(new Event("input"))`, nil))
+	if clipped := chromium.JS[string](t, ctx, `document.getElementById("other").style.clipPath`); clipped != "inset(0px 75% 0px 0px)" {
 		t.Errorf("the wipe cuts by %q after a move", clipped)
 	}
-	do(t, ctx, chromedp.KeyEvent("v"), chromedp.KeyEvent(kb.Home))
+	chromium.Do(t, ctx, chromedp.KeyEvent("v"), chromedp.KeyEvent(kb.Home))
 	same(0)
 
 	until(t, ctx, `document.getElementById("rated").textContent == "all rated"`)
-	do(t, ctx, chromedp.KeyEvent("n"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("n"))
 	planted := len(digests)/2 - 1
 	shown(t, ctx, planted)
 	shoot(t, ctx, "find")
-	do(t, ctx, chromedp.Click("#tab-why"))
+	chromium.Do(t, ctx, chromedp.Click("#tab-why"))
 	until(t, ctx, `document.getElementById("sentence").textContent.length > 0 && document.querySelectorAll("#drawings img").length > 8`)
-	why := js[string](t, ctx, `document.getElementById("sentence").textContent`)
+	why := chromium.JS[string](t, ctx, `document.getElementById("sentence").textContent`)
 	t.Log(why)
 	shoot(t, ctx, "why")
 
-	do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
+	chromium.Do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
 	until(t, ctx, `document.getElementById("render-status").dataset.state == "done"`)
 	wantCommandLine(t, s, "the first rendering")
-	do(t, ctx, chromedp.Click("#tab-decide"), chromedp.KeyEvent("c"))
+	chromium.Do(t, ctx, chromedp.Click("#tab-decide"), chromedp.KeyEvent("c"))
 	until(t, ctx, `document.getElementById("saved").textContent == "Saved" && document.querySelector('[data-cut="true"]').getAttribute("aria-pressed") == "true"`)
 	shown(t, ctx, planted)
 	until(t, ctx, fmt.Sprintf(`document.getElementById("made").dataset.digest != "%s"`, digests[planted]))
 	shoot(t, ctx, "decide")
-	do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
+	chromium.Do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
 	until(t, ctx, `document.getElementById("render-status").dataset.state == "done" && !document.getElementById("render-status").textContent.includes("Edits since")`)
 	shoot(t, ctx, "render")
 	wantCommandLine(t, s, "the second rendering")
@@ -146,7 +147,7 @@ func TestPageMendsAFault(t *testing.T) {
 	if r := c.state().Render; r.Kept == 0 || r.Kept >= r.Parts {
 		t.Errorf("%d of %d segments were kept", r.Kept, r.Parts)
 	}
-	do(t, ctx, chromedp.Click("#undo"))
+	chromium.Do(t, ctx, chromedp.Click("#undo"))
 	until(t, ctx, `document.getElementById("undo").disabled`)
 	same(planted)
 	if _, err := os.Stat(clip.Files.Decisions); !os.IsNotExist(err) {
@@ -160,18 +161,18 @@ func TestPageDragsACurve(t *testing.T) {
 	clip := doubled(cutClip(t, 320, 180, 24))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	shown(t, ctx, 0)
-	before := js[int](t, ctx, `Number(document.getElementById("goto").max)`)
-	do(t, ctx, chromedp.Click("#tab-decide"), chromedp.SetValue("#goto", "24"), chromedp.Evaluate(`document.getElementById("goto").dispatchEvent(new Event("change"))`, nil))
+	before := chromium.JS[int](t, ctx, `Number(document.getElementById("goto").max)`)
+	chromium.Do(t, ctx, chromedp.Click("#tab-decide"), chromedp.SetValue("#goto", "24"), chromedp.Evaluate(`document.getElementById("goto").dispatchEvent(new Event("change"))`, nil))
 	shown(t, ctx, 24)
-	do(t, ctx, chromedp.Click("#key-add"))
+	chromium.Do(t, ctx, chromedp.Click("#key-add"))
 	until(t, ctx, `document.querySelectorAll("#keys tbody tr").length == 3`)
-	slowed := js[int](t, ctx, `Number(document.getElementById("goto").max)`)
+	slowed := chromium.JS[int](t, ctx, `Number(document.getElementById("goto").max)`)
 	if slowed <= before {
 		t.Errorf("%d frames at half the speed in the middle, %d before", slowed+1, before+1)
 	}
-	do(t, ctx, chromedp.Evaluate(`document.getElementById("panel-decide").scrollTop = 0`, nil))
+	chromium.Do(t, ctx, chromedp.Evaluate(`document.getElementById("panel-decide").scrollTop = 0`, nil))
 	shoot(t, ctx, "curve")
 	// The middle keyframe lies at half of the width; drag it down to a lower speed.
 	drag := `(() => { const c = document.getElementById("curve"), r = c.getBoundingClientRect(), h = r.height - 16;
@@ -180,7 +181,7 @@ func TestPageDragsACurve(t *testing.T) {
 		c.setPointerCapture = () => {};
 		const x = [...Array(Math.round(r.width)).keys()].map((i) => r.left + i).find((i) => { at("pointermove", i, y(50)); return c.style.cursor === "grab" && i > r.left + r.width / 4; });
 		at("pointerdown", x, y(50)); at("pointermove", x, y(25)); at("pointerup", x, y(25)); return x; })()`
-	if x := js[float64](t, ctx, drag); x == 0 {
+	if x := chromium.JS[float64](t, ctx, drag); x == 0 {
 		t.Fatal("there is no keyframe to drag")
 	}
 	until(t, ctx, fmt.Sprintf(`Number(document.getElementById("goto").max) > %d`, slowed))
@@ -195,7 +196,7 @@ func TestPageDragsACurve(t *testing.T) {
 	if v, _ := keys[1].Speed.Float64(); v < 0.2 || v > 0.35 {
 		t.Errorf("the keyframe was dragged to %v, want about a quarter", v)
 	}
-	do(t, ctx, chromedp.Click("#key-none"))
+	chromium.Do(t, ctx, chromedp.Click("#key-none"))
 	until(t, ctx, fmt.Sprintf(`Number(document.getElementById("goto").max) == %d`, before))
 }
 
@@ -205,19 +206,19 @@ func TestPageDraws(t *testing.T) {
 	clip := doubled(cutClip(t, 96, 64, 24))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	shown(t, ctx, 0)
-	do(t, ctx, chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent("r"))
+	chromium.Do(t, ctx, chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent("r"))
 	shown(t, ctx, 1)
 	type place struct{ X, Y, Width, Height float64 }
-	at := js[place](t, ctx, `(() => { const r = document.getElementById("marks").getBoundingClientRect(); return { x: r.left, y: r.top, width: r.width, height: r.height }; })()`)
+	at := chromium.JS[place](t, ctx, `(() => { const r = document.getElementById("marks").getBoundingClientRect(); return { x: r.left, y: r.top, width: r.width, height: r.height }; })()`)
 	pointer := func(kind input.MouseType, x, y float64) chromedp.Action {
 		return input.DispatchMouseEvent(kind, at.X+x*at.Width, at.Y+y*at.Height).WithButton(input.Left).WithButtons(1).WithClickCount(1)
 	}
-	do(t, ctx, pointer(input.MousePressed, 0.25, 0.25), pointer(input.MouseMoved, 0.5, 0.4), pointer(input.MouseMoved, 0.75, 0.5), pointer(input.MouseReleased, 0.75, 0.5))
+	chromium.Do(t, ctx, pointer(input.MousePressed, 0.25, 0.25), pointer(input.MouseMoved, 0.5, 0.4), pointer(input.MouseMoved, 0.75, 0.5), pointer(input.MouseReleased, 0.75, 0.5))
 	until(t, ctx, `document.getElementById("about").textContent.startsWith("the drawn region")`)
 	shoot(t, ctx, "draw")
-	do(t, ctx, chromedp.Click("#still"))
+	chromium.Do(t, ctx, chromedp.Click("#still"))
 	until(t, ctx, `document.getElementById("overlay").value == "mask" && document.getElementById("saved").textContent == "Saved"`)
 	mask, err := readPNG(clip.Files.Mask)
 	if err != nil {
@@ -230,7 +231,7 @@ func TestPageDraws(t *testing.T) {
 	set := func(id, v string) chromedp.Action {
 		return chromedp.Evaluate(fmt.Sprintf(`{ const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event("change")); }`, id, v), nil)
 	}
-	do(t, ctx, set("box-x", "8"), set("box-y", "8"), set("box-w", "40"), set("box-h", "40"), chromedp.Click(`[data-method="nearest"]`))
+	chromium.Do(t, ctx, set("box-x", "8"), set("box-y", "8"), set("box-w", "40"), set("box-h", "40"), chromedp.Click(`[data-method="nearest"]`))
 	until(t, ctx, `document.querySelectorAll("#files li").length == 2`)
 	c, _ := s.session(0)
 	now, _ := c.store.State()
@@ -245,9 +246,9 @@ func TestPageLayouts(t *testing.T) {
 	clip := doubled(cutClip(t, 160, 90, 24))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	shown(t, ctx, 0)
-	do(t, ctx, chromedp.KeyEvent(kb.ArrowRight))
+	chromium.Do(t, ctx, chromedp.KeyEvent(kb.ArrowRight))
 	shown(t, ctx, 1)
 	type rect struct{ Left, Top, Right, Bottom float64 }
 	type places struct {
@@ -255,13 +256,13 @@ func TestPageLayouts(t *testing.T) {
 		Page, Screen       float64
 	}
 	for _, width := range []int64{1920, 1440, 390} {
-		do(t, ctx, emulation.SetDeviceMetricsOverride(width, 900, 1, width < 600))
+		chromium.Do(t, ctx, emulation.SetDeviceMetricsOverride(width, 900, 1, width < 600))
 		for _, key := range []string{"v", "w", "s", "d"} {
-			do(t, ctx, chromedp.KeyEvent(key))
+			chromium.Do(t, ctx, chromedp.KeyEvent(key))
 			until(t, ctx, `document.getElementById("other").hidden || document.getElementById("other").dataset.frame == "1"`)
-			do(t, ctx, chromedp.Evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`, nil,
+			chromium.Do(t, ctx, chromedp.Evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`, nil,
 				func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
-			at := js[places](t, ctx, `(() => { const r = (id) => { const b = document.getElementById(id).getBoundingClientRect(); return { left: b.left, top: b.top, right: b.right, bottom: b.bottom }; };
+			at := chromium.JS[places](t, ctx, `(() => { const r = (id) => { const b = document.getElementById(id).getBoundingClientRect(); return { left: b.left, top: b.top, right: b.right, bottom: b.bottom }; };
 				return { stage: r("stage"), made: r("made"), other: r("other"), page: document.documentElement.scrollWidth, screen: innerWidth }; })()`)
 			within := func(name string, a rect) {
 				if a.Right-a.Left < 64 || a.Left < at.Stage.Left-1 || a.Right > at.Stage.Right+1 || a.Top < at.Stage.Top-1 || a.Bottom > at.Stage.Bottom+1 {
@@ -286,8 +287,8 @@ func TestPageLayouts(t *testing.T) {
 			shoot(t, ctx, "layout-"+key)
 		}
 	}
-	do(t, ctx, emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.KeyEvent("v"), chromedp.Click("#tab-decide"), chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil))
-	if top := js[[2]float64](t, ctx, `[document.getElementById("stage").getBoundingClientRect().top, scrollY]`); top[0] < 0 || top[1] < 200 {
+	chromium.Do(t, ctx, emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.KeyEvent("v"), chromedp.Click("#tab-decide"), chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil))
+	if top := chromium.JS[[2]float64](t, ctx, `[document.getElementById("stage").getBoundingClientRect().top, scrollY]`); top[0] < 0 || top[1] < 200 {
 		t.Errorf("after scrolling by %g, the picture lies at %g", top[1], top[0])
 	}
 }
@@ -297,7 +298,7 @@ func TestPageListsRegions(t *testing.T) {
 	clip := doubled(cutClip(t, 96, 64, 24))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	shown(t, ctx, 0)
 	set := func(id, v string) chromedp.Action {
 		return chromedp.Evaluate(fmt.Sprintf(`{ const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event("change")); }`, id, v), nil)
@@ -320,22 +321,22 @@ func TestPageListsRegions(t *testing.T) {
 		t.Helper()
 		until(t, ctx, fmt.Sprintf(`[...document.querySelectorAll('[data-method][aria-pressed="true"]')].map((b) => b.dataset.method).join() == %q`, method))
 	}
-	do(t, ctx, chromedp.Click("#tab-decide"), set("goto", "3"))
+	chromium.Do(t, ctx, chromedp.Click("#tab-decide"), set("goto", "3"))
 	shown(t, ctx, 3)
-	do(t, ctx, chromedp.KeyEvent("i"), set("goto", "5"), chromedp.KeyEvent("o"), set("box-x", "8"), set("box-y", "8"), set("box-w", "40"), set("box-h", "40"), chromedp.Click(`[data-method="nearest"]`))
+	chromium.Do(t, ctx, chromedp.KeyEvent("i"), set("goto", "5"), chromedp.KeyEvent("o"), set("box-x", "8"), set("box-y", "8"), set("box-w", "40"), set("box-h", "40"), chromedp.Click(`[data-method="nearest"]`))
 	until(t, ctx, `document.querySelectorAll("#regions .region").length == 1 && document.querySelector("#regions .region").textContent == "nearest, frames 3 to 5, 40x40 at 8,8"`)
 	lit("nearest")
-	do(t, ctx, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("\\"), set("goto", "9"))
+	chromium.Do(t, ctx, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("\\"), set("goto", "9"))
 	shown(t, ctx, 9)
 	lit("")
-	do(t, ctx, chromedp.Click("#regions .region"))
+	chromium.Do(t, ctx, chromedp.Click("#regions .region"))
 	shown(t, ctx, 3)
 	lit("nearest")
-	do(t, ctx, chromedp.Click(`[data-method="blend"]`))
+	chromium.Do(t, ctx, chromedp.Click(`[data-method="blend"]`))
 	until(t, ctx, `document.querySelector("#regions .region").textContent.startsWith("blend, frames 3 to 5") && document.querySelector("#regions .region").getAttribute("aria-pressed") == "true"`)
 	regions(pipeline.Blended, pipeline.Blended, pipeline.Blended)
 	shoot(t, ctx, "regions")
-	do(t, ctx, chromedp.Click(`#regions [aria-label^="Remove"]`))
+	chromium.Do(t, ctx, chromedp.Click(`#regions [aria-label^="Remove"]`))
 	until(t, ctx, `document.querySelectorAll("#regions .region").length == 0 && !document.getElementById("regions-none").hidden`)
 	regions()
 }
@@ -346,23 +347,23 @@ func TestPageTabs(t *testing.T) {
 	clip := doubled(cutClip(t, 96, 64, 36))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	one := browser(t, s)
-	do(t, one, chromedp.Navigate(s.URL()))
+	chromium.Do(t, one, chromedp.Navigate(s.URL()))
 	shown(t, one, 0)
 	two, cancel := chromedp.NewContext(one)
 	defer cancel()
 	watch(t, two, s)
-	do(t, two, chromedp.Navigate(s.URL()))
+	chromium.Do(t, two, chromedp.Navigate(s.URL()))
 	shown(t, two, 0)
-	do(t, one, chromedp.KeyEvent(kb.ArrowRight))
+	chromium.Do(t, one, chromedp.KeyEvent(kb.ArrowRight))
 	shown(t, one, 1)
-	do(t, one, chromedp.KeyEvent("3"))
+	chromium.Do(t, one, chromedp.KeyEvent("3"))
 	until(t, two, `!document.getElementById("undo").disabled`)
-	do(t, two, chromedp.Click("#undo"))
+	chromium.Do(t, two, chromedp.Click("#undo"))
 	until(t, one, `document.getElementById("undo").disabled && !document.getElementById("redo").disabled`)
 
-	do(t, one, chromedp.Click("#tab-render"), chromedp.Click("#render"))
+	chromium.Do(t, one, chromedp.Click("#tab-render"), chromedp.Click("#render"))
 	until(t, one, `document.getElementById("render-status").dataset.state != "idle"`)
-	do(t, one, chromedp.Reload())
+	chromium.Do(t, one, chromedp.Reload())
 	until(t, one, `document.body.dataset.ready == "true" && document.getElementById("render-status").dataset.state != "idle"`)
 	until(t, one, `document.getElementById("render-status").dataset.state == "done"`)
 	until(t, two, `document.getElementById("render-status").dataset.state == "done"`)
@@ -372,15 +373,15 @@ func TestPageTabs(t *testing.T) {
 	if err := os.WriteFile(clip.Files.Decisions, theirs, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	do(t, two, chromedp.KeyEvent("4"))
+	chromium.Do(t, two, chromedp.KeyEvent("4"))
 	until(t, two, `!document.getElementById("notice").hidden && document.getElementById("notice-text").textContent.includes("changed elsewhere")`)
 	if b, _ := os.ReadFile(clip.Files.Decisions); !bytes.Equal(b, theirs) {
 		t.Errorf("the file that was changed elsewhere holds %s", b)
 	}
 	shoot(t, two, "elsewhere")
-	do(t, two, chromedp.Click("#notice-reload"))
+	chromium.Do(t, two, chromedp.Click("#notice-reload"))
 	until(t, two, `document.getElementById("notice").hidden`)
-	do(t, two, chromedp.KeyEvent("4"))
+	chromium.Do(t, two, chromedp.KeyEvent("4"))
 	until(t, two, `document.querySelector('[data-method="source"]').getAttribute("aria-pressed") == "true"`)
 	b, err := os.ReadFile(clip.Files.Decisions)
 	if err != nil || !bytes.Contains(b, []byte(`"note":"mine"`)) || !bytes.Contains(b, []byte(`"frame":0`)) {
@@ -397,14 +398,14 @@ func TestPageOfABatch(t *testing.T) {
 	failed.State, failed.Problem = "failed", "the input is damaged"
 	s := serve(t, Options{Clips: []Clip{good, failed, bad}, Batch: "clips"})
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	until(t, ctx, `document.querySelectorAll("#clips li").length == 3 && document.querySelectorAll("#clips .places img").length > 0`)
 	until(t, ctx, `[...document.querySelectorAll("#clips li")].filter((l) => l.textContent.includes("100 % rated")).length == 2`)
 	until(t, ctx, `document.querySelector("#clips li a").getAttribute("href") == "clip/2/"`) // the clip with the fault
 	until(t, ctx, `[...document.querySelectorAll("#clips .places img")].every((i) => i.complete && i.naturalWidth > 0)`)
 	shoot(t, ctx, "batch")
 	// All are rendered but the one that cannot be opened; a second time, what is there stays.
-	do(t, ctx, chromedp.Evaluate(`document.getElementById("render-all").click()`, nil))
+	chromium.Do(t, ctx, chromedp.Evaluate(`document.getElementById("render-all").click()`, nil))
 	until(t, ctx, `document.querySelectorAll("#clips .pill.done").length == 2 && document.querySelectorAll("#clips .pill.failed").length == 1 && !document.getElementById("render-all").disabled`)
 	for _, c := range []Clip{good, bad} {
 		if _, err := os.Stat(c.Conversion.Output.File); err != nil {
@@ -412,13 +413,13 @@ func TestPageOfABatch(t *testing.T) {
 		}
 	}
 	// A link keeps the focus while lines change places.
-	do(t, ctx, chromedp.Evaluate(`window.link = document.querySelector("#clips .places a"); link.focus();
+	chromium.Do(t, ctx, chromedp.Evaluate(`window.link = document.querySelector("#clips .places a"); link.focus();
 		new MutationObserver(() => { window.moved = true; }).observe(document.getElementById("clips"), { childList: true })`, nil))
 	moved := s.list()
 	slices.Reverse(moved)
 	s.hub.send(listTab, "clips", moved)
 	until(t, ctx, `window.moved`)
-	if !js[bool](t, ctx, `document.activeElement == link`) {
+	if !chromium.JS[bool](t, ctx, `document.activeElement == link`) {
 		t.Error("the link has lost the focus")
 	}
 	// The page itself clicks: between two messages of the browser's, the line may change places.

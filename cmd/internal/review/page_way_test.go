@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"retime/internal/chromium"
 	"retime/pipeline"
 )
 
@@ -21,7 +22,7 @@ func TestPageChoosesPresetAndShutter(t *testing.T) {
 	clip := doubled(cutClip(t, 96, 64, 24))
 	s := serve(t, Options{Clips: []Clip{clip}})
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	shown(t, ctx, 0)
 	digests := func(change func(o *pipeline.Options)) (list []string) {
 		t.Helper()
@@ -47,41 +48,41 @@ func TestPageChoosesPresetAndShutter(t *testing.T) {
 	choose := func(id, value string) chromedp.Action {
 		return chromedp.Evaluate(fmt.Sprintf(`{ const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event("change")); }`, id, value), nil)
 	}
-	do(t, ctx, choose("goto", "4"), chromedp.KeyEvent("i"), choose("goto", "6"), chromedp.KeyEvent("o"), choose("goto", "5"))
+	chromium.Do(t, ctx, choose("goto", "4"), chromedp.KeyEvent("i"), choose("goto", "6"), chromedp.KeyEvent("o"), choose("goto", "5"))
 	shows(5, plain[5])
-	do(t, ctx, chromedp.Click("#tab-decide"))
+	chromium.Do(t, ctx, chromedp.Click("#tab-decide"))
 	until(t, ctx, `document.getElementById("about").textContent == "frames 4 to 6" && document.getElementById("own-preset").value == ""`)
-	do(t, ctx, choose("own-preset", "fast"))
+	chromium.Do(t, ctx, choose("own-preset", "fast"))
 	shows(5, fast[5])
-	do(t, ctx, choose("own-shutter", "180"))
+	chromium.Do(t, ctx, choose("own-shutter", "180"))
 	shows(5, blurred[5])
 	until(t, ctx, `document.getElementById("saved").textContent == "Saved" && document.getElementById("readout-how").textContent.endsWith("at preset fast, shutter 180°")`)
 	shoot(t, ctx, "ways")
-	do(t, ctx, chromedp.Click("#undo"))
+	chromium.Do(t, ctx, chromedp.Click("#undo"))
 	shows(5, fast[5])
 	until(t, ctx, `document.getElementById("own-shutter").value == "" && document.getElementById("own-preset").value == "fast"`)
-	do(t, ctx, chromedp.Click("#redo"))
+	chromium.Do(t, ctx, chromedp.Click("#redo"))
 	shows(5, blurred[5])
-	do(t, ctx, chromedp.Click(`[data-method="nearest"]`))
+	chromium.Do(t, ctx, chromedp.Click(`[data-method="nearest"]`))
 	until(t, ctx, `!document.getElementById("notice").hidden && document.getElementById("notice-text").textContent.includes("frame 4 has a method or regions, which are about a single moment")`)
 	shoot(t, ctx, "ways-refused")
-	do(t, ctx, choose("goto", "7"))
+	chromium.Do(t, ctx, choose("goto", "7"))
 	shows(7, plain[7])
 	until(t, ctx, `document.getElementById("own-preset").value == "" && document.getElementById("own-shutter").value == ""`)
 
 	// A frame that was asked for before an edit and comes after it is not shown.
-	do(t, ctx, chromedp.KeyEvent("\\"), chromedp.Evaluate(`{ const ask = window.fetch, gate = new Promise((open) => { window.letIn = open; }); window.waits = false;
+	chromium.Do(t, ctx, chromedp.KeyEvent("\\"), chromedp.Evaluate(`{ const ask = window.fetch, gate = new Promise((open) => { window.letIn = open; }); window.waits = false;
 		window.fetch = async (what, how) => { const answer = await ask(what, how); if (what === "frame?view=final&frame=9") { window.waits = true; await gate; } return answer; }; }`, nil), choose("goto", "9"))
 	until(t, ctx, `window.waits`)
-	do(t, ctx, choose("own-preset", "fast"))
+	chromium.Do(t, ctx, choose("own-preset", "fast"))
 	until(t, ctx, `document.getElementById("saved").textContent == "Saved"`)
-	do(t, ctx, chromedp.Evaluate(`window.letIn()`, nil))
+	chromium.Do(t, ctx, chromedp.Evaluate(`window.letIn()`, nil))
 	shows(9, fast[9])
 
-	if command := js[string](t, ctx, `document.getElementById("command").textContent`); !strings.Contains(command, " --decisions "+clip.Files.Decisions) {
+	if command := chromium.JS[string](t, ctx, `document.getElementById("command").textContent`); !strings.Contains(command, " --decisions "+clip.Files.Decisions) {
 		t.Errorf("the command is %s", command)
 	}
-	do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
+	chromium.Do(t, ctx, chromedp.Click("#tab-render"), chromedp.Click("#render"))
 	until(t, ctx, `document.getElementById("render-status").dataset.state == "done"`)
 	wantCommandLine(t, s, "the rendering")
 }

@@ -25,9 +25,11 @@ type repairs struct {
 	of      *Restoration
 	painter frames.Painter
 
-	mu      sync.Mutex // for what follows
+	making  sync.Mutex // held while the preview reads or makes a frame, which takes long
 	preview *restore.Preview
-	store   repairStore
+
+	mu    sync.Mutex // for what follows
+	store repairStore
 }
 
 func openRepairs(ctx context.Context, of *Restoration) (*repairs, error) {
@@ -47,8 +49,8 @@ func openRepairs(ctx context.Context, of *Restoration) (*repairs, error) {
 }
 
 func (r *repairs) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.making.Lock()
+	defer r.making.Unlock()
 	r.preview.Close()
 	r.painter.Close()
 }
@@ -87,8 +89,17 @@ type repairShown struct {
 	Rejected bool              `json:"rejected"`
 }
 
-// state returns what the page shows. The caller holds mu.
+// do makes an edit.
+func (r *repairs) do(e *repairEdit) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.store.do(e)
+}
+
+// state returns what the page shows.
 func (r *repairs) state() (repairState, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	s := repairState{Version: r.store.version, Items: []repairShown{}, Kinds: restore.Kinds(), Command: r.command(), Frames: r.preview.Frames(), Woven: r.preview.Interlaced(), Undo: len(r.store.undo)}
 	for _, i := range r.store.items {
 		f, err := r.preview.Resolve(i.Finding)
@@ -118,8 +129,6 @@ func (r *repairs) command() string {
 func (s *Server) repairRoutes(mux *http.ServeMux) {
 	handle := func(pattern string, serve func(*repairs, http.ResponseWriter, *http.Request) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			s.repairs.mu.Lock()
-			defer s.repairs.mu.Unlock()
 			if err := serve(s.repairs, w, r); err != nil {
 				s.refuse(w, r, err)
 			}
@@ -131,7 +140,7 @@ func (s *Server) repairRoutes(mux *http.ServeMux) {
 		if err := readRequest(q, &e); err != nil {
 			return err
 		}
-		if err := r.store.do(&e); err != nil {
+		if err := r.do(&e); err != nil {
 			return err
 		}
 		return r.serveState(w, q)
@@ -161,7 +170,7 @@ func (r *repairs) servePicture(w http.ResponseWriter, q *http.Request) error {
 	var f *frame.Frame
 	switch what := q.FormValue("what"); what {
 	case "source":
-		f, err = r.preview.Source(q.Context(), n)
+		f, err = r.source(q, n)
 	case "made":
 		f, err = r.made(q, n)
 	default:
@@ -178,17 +187,36 @@ func (r *repairs) servePicture(w http.ResponseWriter, q *http.Request) error {
 	return err
 }
 
+// source reads frame n of the input.
+func (r *repairs) source(q *http.Request, n int64) (*frame.Frame, error) {
+	r.making.Lock()
+	defer r.making.Unlock()
+	return r.preview.Source(q.Context(), n)
+}
+
 // made makes the frame that stands for frame n, as if the finding of a request were accepted.
 func (r *repairs) made(q *http.Request, n int64) (*frame.Frame, error) {
-	index, err := number(q, "index", int64(len(r.store.items)-1))
-	if err != nil {
-		return nil, err
-	}
 	inserted, err := number(q, "inserted", 10_000)
 	if err != nil {
 		return nil, err
 	}
-	var damage []restore.Finding
+	damage, err := r.accepted(q)
+	if err != nil {
+		return nil, err
+	}
+	r.making.Lock()
+	defer r.making.Unlock()
+	return r.preview.Frame(q.Context(), damage, n, int(inserted))
+}
+
+// accepted returns the findings to restore if that of a request were accepted.
+func (r *repairs) accepted(q *http.Request) (damage []restore.Finding, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	index, err := number(q, "index", int64(len(r.store.items)-1))
+	if err != nil {
+		return nil, err
+	}
 	for k, i := range r.store.items {
 		if int64(k) == index && !i.Repaired() {
 			i.Insert = i.Missing
@@ -197,5 +225,5 @@ func (r *repairs) made(q *http.Request, n int64) (*frame.Frame, error) {
 			damage = append(damage, i.Finding)
 		}
 	}
-	return r.preview.Frame(q.Context(), damage, n, int(inserted))
+	return damage, nil
 }

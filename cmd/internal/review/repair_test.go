@@ -22,6 +22,7 @@ import (
 	"retime/cmd/internal/review/edits"
 	"retime/cmd/internal/review/frames"
 	"retime/frame"
+	"retime/internal/chromium"
 	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/pipeline/media"
@@ -127,6 +128,18 @@ func TestRepairPictures(t *testing.T) {
 	}
 }
 
+// While a picture is made, findings are shown and edited.
+func TestPicturesDoNotHoldEditsUp(t *testing.T) {
+	_, s := damaged(t)
+	s.repairs.making.Lock() // a picture is being made
+	defer s.repairs.making.Unlock()
+	for _, c := range []struct{ method, body string }{{"POST", `{"do":"reject","index":0}`}, {"GET", ""}} {
+		if status, _, text := ask(t, s, c.method, "repairs", c.body, nil); status != http.StatusOK || !strings.Contains(text, `"rejected":true`) {
+			t.Errorf("%s: %d %.200s", c.method, status, text)
+		}
+	}
+}
+
 const fieldList = "3.t black 0.98 0.12\n6 garbled 0.4 0.24\n7.b-8.b repeated 0.7 0.3 region=4,4,40,30\n"
 
 // wovenDamage serves a list of damage in interlaced frames.
@@ -210,7 +223,7 @@ func showsWhatIsMade(t *testing.T, r *Restoration, s *Server, list string, findi
 func TestPageOfARestoration(t *testing.T) {
 	r, s := damaged(t)
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	loaded := func() {
 		t.Helper()
 		until(t, ctx, `document.body.dataset.ready == "true" && [...document.querySelectorAll(".pictures figure:not([hidden]) img")].every((i) => i.complete && i.naturalWidth == 96)`)
@@ -222,14 +235,14 @@ func TestPageOfARestoration(t *testing.T) {
 	loaded()
 	says("frame 3, black, accepted")
 	shoot(t, ctx, "repair")
-	do(t, ctx, chromedp.KeyEvent("r"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("r"))
 	says("frame 3, black, rejected")
-	do(t, ctx, chromedp.KeyEvent("n"), chromedp.KeyEvent("a"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("n"), chromedp.KeyEvent("a"))
 	says("frame 7, garbled, accepted")
 	draw := func(x0, y0, x1, y1 float64, during chromedp.Action, mods ...input.Modifier) {
 		t.Helper()
 		const at = `(() => { document.getElementById("source").scrollIntoView({block: "center"}); const r = document.getElementById("source").getBoundingClientRect(); return [r.left, r.top, r.width / 96, r.height / 64]; })()`
-		r := js[[]float64](t, ctx, at)
+		r := chromium.JS[[]float64](t, ctx, at)
 		var bits input.Modifier
 		for _, m := range mods {
 			bits |= m
@@ -237,15 +250,15 @@ func TestPageOfARestoration(t *testing.T) {
 		mouse := func(kind input.MouseType, x, y float64) chromedp.Action {
 			return input.DispatchMouseEvent(kind, r[0]+x*r[2], r[1]+y*r[3]).WithButton(input.Left).WithButtons(1).WithClickCount(1).WithModifiers(bits)
 		}
-		do(t, ctx, mouse(input.MousePressed, x0, y0), mouse(input.MouseMoved, x1, y1), during, mouse(input.MouseReleased, x1, y1))
+		chromium.Do(t, ctx, mouse(input.MousePressed, x0, y0), mouse(input.MouseMoved, x1, y1), during, mouse(input.MouseReleased, x1, y1))
 	}
 	loaded()
 	until(t, ctx, `document.getElementById("saved").textContent == "Saved"`)
 	draw(50, 40, 10, 8, chromedp.Tasks{chromedp.Evaluate(`document.getElementById("saved").textContent = "as it was"`, nil), chromedp.KeyEvent("n")})
-	if saved := js[string](t, ctx, `document.getElementById("saved").textContent`); saved != "as it was" {
+	if saved := chromium.JS[string](t, ctx, `document.getElementById("saved").textContent`); saved != "as it was" {
 		t.Errorf("a part that was begun in the finding before is drawn in the next: %s", saved)
 	}
-	do(t, ctx, chromedp.KeyEvent("."))
+	chromium.Do(t, ctx, chromedp.KeyEvent("."))
 	says("frame 11, repeated, accepted, 40x30 at 4,4")
 	loaded()
 	draw(50, 40, 10, 8, chromedp.Tasks{})
@@ -256,7 +269,7 @@ func TestPageOfARestoration(t *testing.T) {
 	shoot(t, ctx, "repair parts")
 	write := func(parts string) {
 		t.Helper()
-		do(t, ctx, chromedp.Evaluate(fmt.Sprintf(`(() => { const p = document.getElementById("parts"); p.value = %q; p.dispatchEvent(new Event("change")); })()`, parts), nil))
+		chromium.Do(t, ctx, chromedp.Evaluate(fmt.Sprintf(`(() => { const p = document.getElementById("parts"); p.value = %q; p.dispatchEvent(new Event("change")); })()`, parts), nil))
 	}
 	write("500,500,10,10")
 	until(t, ctx, `document.getElementById("notice-text").textContent.includes("outside the picture of 96x64") && document.getElementById("saved").textContent == "Not saved"`)
@@ -264,14 +277,14 @@ func TestPageOfARestoration(t *testing.T) {
 	write("4,4,40,30")
 	says("frame 11, repeated, accepted, 40x30 at 4,4")
 	undoIsTheFields(t, ctx)
-	do(t, ctx, chromedp.KeyEvent("4"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("4"))
 	until(t, ctx, `document.getElementById("method").value == "source" && document.getElementById("saved").textContent == "Saved"`)
-	do(t, ctx, chromedp.SetValue("#kind", "flash"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil))
+	chromium.Do(t, ctx, chromedp.SetValue("#kind", "flash"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil))
 	says("frame 11, flash")
-	do(t, ctx, chromedp.KeyEvent("n"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("n"))
 	says("1 of 2 frames after frame 14, jump, open")
 	loaded()
-	do(t, ctx, chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("a"))
+	chromium.Do(t, ctx, chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("a"))
 	says("1 of 2 frames after frame 14, jump, accepted")
 	loaded()
 	text, err := os.ReadFile(r.List)
@@ -283,24 +296,24 @@ func TestPageOfARestoration(t *testing.T) {
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("the list is\n%s", text)
 	}
-	if command := js[string](t, ctx, `document.getElementById("command").textContent`); !strings.Contains(command, "retime restore") || !strings.Contains(command, "--list "+r.List) {
+	if command := chromium.JS[string](t, ctx, `document.getElementById("command").textContent`); !strings.Contains(command, "retime restore") || !strings.Contains(command, "--list "+r.List) {
 		t.Errorf("the command is %q", command)
 	}
 	until(t, ctx, `document.getElementById("saved").textContent == "Saved"`)
-	do(t, ctx, chromedp.Evaluate(`document.getElementById("before").src = "picture?what=other&frame=1"`, nil))
+	chromium.Do(t, ctx, chromedp.Evaluate(`document.getElementById("before").src = "picture?what=other&frame=1"`, nil))
 	until(t, ctx, `document.getElementById("notice-text").textContent.includes("there is no picture")`)
-	if saved := js[string](t, ctx, `document.getElementById("saved").textContent`); saved != "Saved" {
+	if saved := chromium.JS[string](t, ctx, `document.getElementById("saved").textContent`); saved != "Saved" {
 		t.Errorf("a picture that cannot be made counts as %q", saved)
 	}
-	do(t, ctx, chromedp.KeyEvent("p"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("p"))
 	says("frame 10, flash, accepted, 40x30 at 4,4")
 	loaded()
 	if err := os.WriteFile(r.List, []byte(restore.ListHeader), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	do(t, ctx, chromedp.KeyEvent("a"), chromedp.WaitVisible("#notice-reload"), chromedp.Click("#notice-reload"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("a"), chromedp.WaitVisible("#notice-reload"), chromedp.Click("#notice-reload"))
 	says("no finding")
-	if left := js[bool](t, ctx, `document.getElementById("parts").value != "" || document.getElementById("boxes").childElementCount > 0 || document.querySelector(".pictures img[src]") != null`); left {
+	if left := chromium.JS[bool](t, ctx, `document.getElementById("parts").value != "" || document.getElementById("boxes").childElementCount > 0 || document.querySelector(".pictures img[src]") != null`); left {
 		t.Error("a list that was emptied leaves parts or pictures on the page")
 	}
 }
@@ -310,7 +323,7 @@ func undoIsTheFields(t *testing.T, ctx context.Context) {
 	t.Helper()
 	const taken = `[...document.querySelectorAll("input:not([type=range], [type=radio], [type=checkbox]), textarea")].filter((e) => ["z", "Z"].some((key) =>
 		!e.dispatchEvent(new KeyboardEvent("keydown", { key, ctrlKey: true, shiftKey: key == "Z", bubbles: true, cancelable: true })))).map((e) => e.id).join(" ")`
-	if fields := js[string](t, ctx, taken); fields != "" {
+	if fields := chromium.JS[string](t, ctx, taken); fields != "" {
 		t.Errorf("the page undoes edits in place of text in %s", fields)
 	}
 }
@@ -319,10 +332,10 @@ func undoIsTheFields(t *testing.T, ctx context.Context) {
 func TestPageOfFields(t *testing.T) {
 	_, s := wovenDamage(t)
 	ctx := browser(t, s)
-	do(t, ctx, chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, chromedp.Navigate(s.URL()))
 	until(t, ctx, `document.body.dataset.ready == "true" && document.getElementById("made").naturalWidth == 96`)
 	until(t, ctx, `document.getElementById("about").textContent.includes("frame 3, top field, black, accepted")`)
-	do(t, ctx, chromedp.KeyEvent("n"))
+	chromium.Do(t, ctx, chromedp.KeyEvent("n"))
 	until(t, ctx, `document.getElementById("about").textContent.includes("frame 6, garbled, accepted") && document.getElementById("how").textContent == "Made, woven fields"`)
 }
 
@@ -331,13 +344,13 @@ func TestPageOfARestorationIsAccessible(t *testing.T) {
 	_, s := damaged(t)
 	ctx := browser(t, s)
 	check := accessible(t, ctx)
-	do(t, ctx, page.SetBypassCSP(true), chromedp.Navigate(s.URL()))
+	chromium.Do(t, ctx, page.SetBypassCSP(true), chromedp.Navigate(s.URL()))
 	until(t, ctx, `document.body.dataset.ready == "true" && document.getElementById("made").naturalWidth == 96`)
 	check("a restoration")
 	reached := map[string]bool{}
 	for range 28 {
-		do(t, ctx, chromedp.KeyEvent(kb.Tab))
-		reached[js[string](t, ctx, `(() => { const e = document.activeElement; return e.id || e.className || e.parentElement?.parentElement?.id || ""; })()`)] = true
+		chromium.Do(t, ctx, chromedp.KeyEvent(kb.Tab))
+		reached[chromium.JS[string](t, ctx, `(() => { const e = document.activeElement; return e.id || e.className || e.parentElement?.parentElement?.id || ""; })()`)] = true
 	}
 	for _, want := range []string{"pictures", "accept", "reject", "kind", "method", "parts", "single-keys"} {
 		if !reached[want] {

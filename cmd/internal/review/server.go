@@ -68,13 +68,21 @@ type Server struct {
 	ctx     context.Context
 	stirred atomic.Bool // a clip was edited or left since the scout looked
 
-	mu       sync.Mutex
-	sessions map[int]*session
-	known    map[int]*ratings // by clip
-	stores   map[int]*edits.Store
 	renderer chan struct{} // holds an element while a clip is rendered: one at a time
 
+	// mu guards the Clips' states, the entries' sessions and stores, and cancelSeries. Nothing
+	// reads or writes a file while it is held.
+	mu           sync.Mutex
+	entries      []entry            // of the Clips
 	cancelSeries context.CancelFunc // nil unless the clips are rendered one after another
+}
+
+// entry is what the server has of a clip.
+type entry struct {
+	opening sync.Mutex // held while the clip is opened; comes before the server's mu
+	ratings ratings
+	store   *edits.Store // nil until the clip was open
+	session *session     // nil unless the clip is open
 }
 
 // New opens a single clip, so that what hinders that is told at once, and listens on a free port
@@ -96,7 +104,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fault.New(fault.TryAgain, "review: %w", err)
 	}
-	s := &Server{options: o, listen: l, host: l.Addr().String(), token: newToken(), sessions: map[int]*session{}, known: map[int]*ratings{}, stores: map[int]*edits.Store{}, renderer: make(chan struct{}, 1)}
+	s := &Server{options: o, listen: l, host: l.Addr().String(), token: newToken(), entries: make([]entry, len(o.Clips)), renderer: make(chan struct{}, 1)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.hub = newHub(o.Idle, s.idle)
 	if len(o.Clips) == 0 {
@@ -158,12 +166,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer cancel()
 	_ = server.Shutdown(grace)
 	_ = server.Close()
-	s.mu.Lock()
-	sessions := s.sessions
-	s.sessions = nil
-	s.mu.Unlock()
-	for _, c := range sessions {
-		c.close()
+	for i := range s.entries {
+		s.shut(&s.entries[i])
 	}
 	if s.repairs != nil {
 		s.repairs.close()
@@ -194,28 +198,54 @@ func (s *Server) watchFiles() {
 func (s *Server) open() (list []*session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.sessions {
-		list = append(list, c)
+	for i := range s.entries {
+		if c := s.entries[i].session; c != nil {
+			list = append(list, c)
+		}
 	}
 	return list
 }
 
 // session returns the session of a clip, and opens it if it is not.
-func (s *Server) session(n int) (*session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sessionOf(n)
-}
+func (s *Server) session(n int) (*session, error) { return s.sessionFor(n, 0) }
 
 // use is session for a request, during which the session stays open. leave must follow.
-func (s *Server) use(n int) (*session, error) {
+func (s *Server) use(n int) (*session, error) { return s.sessionFor(n, 1) }
+
+// sessionFor is session for a number of requests. Opening takes seconds, for which only requests
+// for the same clip wait.
+func (s *Server) sessionFor(n, users int) (*session, error) {
+	if n < 0 || n >= len(s.entries) {
+		return nil, fault.New(fault.Usage, "there is no clip %d", n)
+	}
+	e := &s.entries[n]
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	if c := s.enter(e, users); c != nil {
+		return c, nil
+	}
+	if s.ctx.Err() != nil { // shut follows, or was there
+		return nil, fault.New(fault.TryAgain, "the review has ended")
+	}
+	c, err := newSession(s, n)
+	if err != nil {
+		return nil, err
+	}
+	c.users = users
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := s.sessionOf(n)
-	if err == nil {
-		c.users++
+	e.session = c
+	return c, nil
+}
+
+// enter adds users to a clip's session, and returns it; nil if it is not open.
+func (s *Server) enter(e *entry, users int) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.session != nil {
+		e.session.users += users
 	}
-	return c, err
+	return e.session
 }
 
 func (s *Server) leave(c *session) {
@@ -225,20 +255,17 @@ func (s *Server) leave(c *session) {
 	s.stirred.Store(true) // what was stopped in it can go on when it is opened again
 }
 
-// sessionOf is session for whoever holds mu.
-func (s *Server) sessionOf(n int) (*session, error) {
-	if n < 0 || n >= len(s.options.Clips) || s.sessions == nil {
-		return nil, fault.New(fault.Usage, "there is no clip %d", n)
+// shut closes a clip once the server has ended.
+func (s *Server) shut(e *entry) {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	s.mu.Lock()
+	c := e.session
+	e.session = nil
+	s.mu.Unlock()
+	if c != nil {
+		c.close()
 	}
-	if c := s.sessions[n]; c != nil {
-		return c, nil
-	}
-	c, err := newSession(s, n)
-	if err != nil {
-		return nil, err
-	}
-	s.sessions[n] = c
-	return c, nil
 }
 
 // routes returns what answers requests, behind the token.

@@ -60,11 +60,7 @@ type rendered struct {
 const cacheBytes = 64 << 20
 
 func newSession(s *Server, n int) (_ *session, err error) {
-	c := &session{server: s, index: n, clip: s.options.Clips[n], why: newDissections(), listening: make(chan struct{}, 1), rendered: rendered{render: renderStatus{State: "idle"}}}
-	if c.ratings = s.known[n]; c.ratings == nil {
-		c.ratings = &ratings{}
-		s.known[n] = c.ratings
-	}
+	c := &session{server: s, index: n, clip: s.options.Clips[n], ratings: &s.entries[n].ratings, why: newDissections(), listening: make(chan struct{}, 1), rendered: rendered{render: renderStatus{State: "idle"}}}
 	if err := c.checkDirs(); err != nil {
 		return nil, err
 	}
@@ -143,10 +139,13 @@ func (c *session) checkDirs() error {
 // openStore opens what is decided about the clip. What was decided while the clip was open
 // before can still be undone, and a file that was changed since then counts.
 func (c *session) openStore() (err error) {
-	stores := c.server.stores
-	if c.store = stores[c.index]; c.store == nil {
+	s := c.server
+	e := &s.entries[c.index]
+	if c.store = e.store; c.store == nil {
 		if c.store, err = edits.Open(c.clip.Files); err == nil {
-			stores[c.index] = c.store
+			s.mu.Lock()
+			e.store = c.store
+			s.mu.Unlock()
 		}
 		return err
 	}

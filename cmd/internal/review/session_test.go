@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/frame"
 	"retime/pipeline"
 	"retime/pipeline/atomicfile"
 )
@@ -63,6 +64,35 @@ func unserved(t *testing.T, clips ...Clip) *Server {
 		_ = s.listen.Close()
 	})
 	return s
+}
+
+// While a clip is opened, requests for others and the list are answered.
+func TestOpeningHoldsNoOtherClipUp(t *testing.T) {
+	slow, other := doubled(cutClip(t, 96, 64, 12)), doubled(cutClip(t, 96, 64, 12))
+	if err := os.WriteFile(slow.Files.Mask, []byte("a mask"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var s *Server
+	opened := 0
+	slow.Files.ReadMask = func(string) (frame.Image[uint8], error) {
+		if !s.mu.TryLock() {
+			return frame.Image[uint8]{}, errors.New("a clip is opened under the server's lock")
+		}
+		s.mu.Unlock()
+		c, err := s.use(1)
+		if err == nil {
+			s.leave(c)
+			opened = len(s.open())
+		}
+		if l := s.list(); len(l) != 2 {
+			t.Errorf("the list has %d clips", len(l))
+		}
+		return frame.NewImage[uint8](96, 64), err
+	}
+	s = unserved(t, slow, other)
+	if _, err := s.session(0); err != nil || opened != 1 {
+		t.Errorf("%d clips were opened during the opening of one: %v", opened, err)
+	}
 }
 
 // What was decided can be undone after nobody has watched the clip for a while, and a file that

@@ -224,7 +224,7 @@ func (d *Detector) components() (list []component) {
 
 // fill takes the group at x, y out of the marks.
 func (d *Detector) fill(x, y int) (p component) {
-	m, next := d.marks, 0
+	m := d.marks
 	take := func(x, y int) {
 		p.box = p.box.Union(image.Rect(x, y, x+1, y+1))
 		p.pixels++
@@ -233,9 +233,9 @@ func (d *Detector) fill(x, y int) (p component) {
 		m.Row(y)[x] = 0
 		d.stack = append(d.stack, image.Pt(x, y))
 	}
-	d.stack, next = d.stack[:0], 0
+	d.stack = d.stack[:0]
 	take(x, y)
-	for ; next < len(d.stack); next++ {
+	for next := 0; next < len(d.stack); next++ {
 		at := d.stack[next]
 		for v := max(at.Y-joinY, 0); v <= min(at.Y+joinY, m.Height-1); v++ {
 			row := m.Row(v)
@@ -303,38 +303,12 @@ func (d *Detector) elsewhere(a, c, b *picture, area image.Rectangle) float64 {
 	for box.Dx()*box.Dy() > 256*skip*skip {
 		skip++
 	}
-	at := func(m *picture, dx, dy, limit int) int {
-		sum := 0
-		for y := box.Min.Y; y < box.Max.Y; y += skip {
-			if y+dy < 0 || y+dy >= m.Height {
-				return 1 << 30
-			}
-			if box.Min.X+dx < 0 || box.Max.X+dx > m.Width {
-				return 1 << 30
-			}
-			rc, rm := c.Row(y)[box.Min.X:box.Max.X], m.Row(y + dy)[box.Min.X+dx:box.Max.X+dx]
-			switch skip {
-			case 1:
-				sum += swar.SumDifferences(rc, rm)
-			case 2:
-				sum += swar.SumEverySecond(rc, rm)
-			default:
-				for x := 0; x < len(rc) && x < len(rm); x += skip {
-					sum += max(int(rc[x])-int(rm[x]), int(rm[x])-int(rc[x]))
-				}
-			}
-			if sum >= limit {
-				return sum
-			}
-		}
-		return sum
-	}
-	expected := max(min(at(a, -v.x, -v.y, 1<<29), at(b, v.x, v.y, 1<<29)), 1)
+	expected := max(min(differences(c, a, box, -v.x, -v.y, skip, 1<<29), differences(c, b, box, v.x, v.y, skip, 1<<29)), 1)
 	best := expected
 	for _, m := range []*picture{a, b} {
 		for dy := -far; dy <= far; dy += 2 {
 			for dx := -far; dx <= far; dx += 2 {
-				if v := at(m, dx, dy, best); v < best {
+				if v := differences(c, m, box, dx, dy, skip, best); v < best {
 					if best = v; float64(best)/float64(expected) < leastShare {
 						return float64(best) / float64(expected)
 					}
@@ -343,4 +317,26 @@ func (d *Detector) elsewhere(a, c, b *picture, area image.Rectangle) float64 {
 		}
 	}
 	return float64(best) / float64(expected)
+}
+
+// differences returns the sum of the differences, in every skip-th row and column, between a box of c and that box in m moved by
+// dx, dy. It stops at limit, and is above every limit if a row lies outside.
+func differences(c, m *picture, box image.Rectangle, dx, dy, skip, limit int) (sum int) {
+	for y := box.Min.Y; y < box.Max.Y && sum < limit; y += skip {
+		if y+dy < 0 || y+dy >= m.Height || box.Min.X+dx < 0 || box.Max.X+dx > m.Width {
+			return 1 << 30
+		}
+		rc, rm := c.Row(y)[box.Min.X:box.Max.X], m.Row(y + dy)[box.Min.X+dx:box.Max.X+dx]
+		switch skip {
+		case 1:
+			sum += swar.SumDifferences(rc, rm)
+		case 2:
+			sum += swar.SumEverySecond(rc, rm)
+		default:
+			for x := 0; x < len(rc) && x < len(rm); x += skip {
+				sum += max(int(rc[x])-int(rm[x]), int(rm[x])-int(rc[x]))
+			}
+		}
+	}
+	return sum
 }

@@ -181,27 +181,26 @@ func field(name string, value json.RawMessage) func(line) error {
 // SetMethod decides how the frames from first to last are made; "" leaves it to the
 // conversion. at tells when a frame is shown, in seconds.
 func (s State) SetMethod(first, last int64, m pipeline.Method, at func(int64) float64) (State, error) {
-	if err := (&pipeline.Decision{Method: m}).Check(); err != nil {
-		return s, err
-	}
-	return s.set(first, last, at, field(methodField, word(m)))
+	return s.decide(first, last, at, pipeline.Decision{Method: m}, methodField, word(m))
 }
 
 // SetPresetOf chooses the preset of the frames from first to last; "" leaves it to the clip's.
 func (s State) SetPresetOf(first, last int64, p pipeline.Preset, at func(int64) float64) (State, error) {
-	if err := (&pipeline.Decision{Preset: p}).Check(); err != nil {
-		return s, err
-	}
-	return s.set(first, last, at, field(presetField, word(p)))
+	return s.decide(first, last, at, pipeline.Decision{Preset: p}, presetField, word(p))
 }
 
 // SetShutterOf chooses the shutter of the frames from first to last by its angle in degrees; ""
 // leaves it to the clip's.
 func (s State) SetShutterOf(first, last int64, angle string, at func(int64) float64) (State, error) {
-	if err := (&pipeline.Decision{Shutter: json.Number(angle)}).Check(); err != nil {
+	return s.decide(first, last, at, pipeline.Decision{Shutter: json.Number(angle)}, shutterField, json.RawMessage(angle))
+}
+
+// decide gives a field of the frames from first to last the value that d has.
+func (s State) decide(first, last int64, at func(int64) float64, d pipeline.Decision, name string, value json.RawMessage) (State, error) {
+	if err := d.Check(); err != nil {
 		return s, err
 	}
-	return s.set(first, last, at, field(shutterField, json.RawMessage(angle)))
+	return s.set(first, last, at, field(name, value))
 }
 
 // SetCut decides whether a scene begins in the interval around a frame; nil leaves it to the

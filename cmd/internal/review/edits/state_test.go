@@ -223,6 +223,30 @@ func TestAllFilesOrNone(t *testing.T) {
 	}
 }
 
+// A Store tells its state while an edit is asked about and saved.
+func TestEditsHoldNoReaderUp(t *testing.T) {
+	s, err := Open(Files{Curve: filepath.Join(t.TempDir(), "curve")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	free := func(State, State) error {
+		asked++
+		if !s.mu.TryLock() {
+			return errors.New("an edit holds the lock of the state")
+		}
+		s.mu.Unlock()
+		return nil
+	}
+	edit := func(now State) (State, error) {
+		now.Shutter = "180"
+		return now, nil
+	}
+	if err := errors.Join(s.Do(edit, free), s.Undo(free), s.Redo(free), s.Reload(free)); err != nil || asked != 4 {
+		t.Errorf("%d edits: %v", asked, err)
+	}
+}
+
 // A preset and a shutter of a range stand in its lines, and go again.
 func TestPresetAndShutterOfARange(t *testing.T) {
 	s, err := State{}.SetMethod(2, 2, pipeline.Nearest, at)

@@ -31,11 +31,14 @@ type Store struct {
 	files   Files
 	replace func(name string, text []byte) error // writes through links
 
+	// changing is held by whoever changes what follows, or uses the files. It comes before mu,
+	// which is never held for long.
+	changing     sync.Mutex
+	seen         [3]sum // what is on disk, as far as the Store knows
 	mu           sync.Mutex
 	now          State
 	past, future []State
 	version      int64
-	seen         [3]sum // what is on disk, as far as the Store knows
 }
 
 // sum is the hash of a file; zero if there is none.
@@ -135,50 +138,47 @@ func (s *Store) Steps() (undo, redo int) {
 // Do makes an edit and saves it. accept is asked before anything is saved, and may refuse. If a
 // file was changed elsewhere, Do saves nothing and returns an error that wraps ErrElsewhere.
 func (s *Store) Do(edit func(State) (State, error), accept func(was, is State) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	next, err := edit(s.now)
 	if err != nil {
 		return err
 	}
-	was := s.now
-	if err := s.move(next, accept); err != nil {
-		return err
-	}
-	if s.past = append(s.past, was); len(s.past) > maxSteps {
-		s.past = s.past[1:]
-	}
-	s.future = nil
-	return nil
+	return s.move(next, append(s.past, s.now), nil, accept)
 }
 
 // Undo goes back a step.
 func (s *Store) Undo(accept func(was, is State) error) error {
-	return s.step(&s.past, &s.future, accept)
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	n := len(s.past) - 1
+	if n < 0 {
+		return nil
+	}
+	return s.move(s.past[n], s.past[:n], append(s.future, s.now), accept)
 }
 
 // Redo goes on a step that was undone.
 func (s *Store) Redo(accept func(was, is State) error) error {
-	return s.step(&s.future, &s.past, accept)
-}
-
-func (s *Store) step(from, to *[]State, accept func(was, is State) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := len(*from)
-	if n == 0 {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	n := len(s.future) - 1
+	if n < 0 {
 		return nil
 	}
-	was := s.now
-	if err := s.move((*from)[n-1], accept); err != nil {
-		return err
-	}
-	*from, *to = (*from)[:n-1], append(*to, was)
-	return nil
+	return s.move(s.future[n], append(s.past, s.now), s.future[:n], accept)
+}
+
+// become makes next the state, between past and future.
+func (s *Store) become(next State, past, future []State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now, s.past, s.future = next, past[max(len(past)-maxSteps, 0):], future
+	s.version++
 }
 
 // move saves next and makes it the state.
-func (s *Store) move(next State, accept func(was, is State) error) error {
+func (s *Store) move(next State, past, future []State, accept func(was, is State) error) error {
 	defer s.lock()()
 	if err := s.elsewhere(); err != nil {
 		return err
@@ -194,8 +194,7 @@ func (s *Store) move(next State, accept func(was, is State) error) error {
 		}
 		return err
 	}
-	s.now = next
-	s.version++
+	s.become(next, past, future)
 	return nil
 }
 
@@ -288,16 +287,16 @@ func (s *Store) elsewhere() error {
 
 // Elsewhere returns an error that wraps ErrElsewhere if somebody else changed a file.
 func (s *Store) Elsewhere() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	defer s.lock()()
 	return s.elsewhere()
 }
 
 // Reload takes over the files as they are; the state before can be had again by Undo.
 func (s *Store) Reload(accept func(was, is State) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	defer s.lock()()
 	next, seen, err := s.read()
 	if err != nil {
@@ -309,8 +308,7 @@ func (s *Store) Reload(accept func(was, is State) error) error {
 			return err
 		}
 	}
-	s.past, s.future = append(s.past, s.now), nil
-	s.now, s.seen = next, seen
-	s.version++
+	s.seen = seen
+	s.become(next, append(s.past, s.now), nil)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"retime/cmd/retime-bench/internal/gpu"
 	"retime/cuda"
 	"retime/frame"
+	"retime/internal/devicetest"
 	"retime/warp/bspline"
 )
 
@@ -61,7 +62,7 @@ func TestSpline(t *testing.T) {
 func spline[T bspline.Float](t *testing.T, d *gpu.Device, order bspline.Order, b bspline.Boundary, width, height int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(13, uint64(width*height)))
-	of, err := bspline.New(frame.Workers{}, noise[T](rng, width, height, width), order, b, 1e-6)
+	of, err := bspline.New(frame.Workers{}, devicetest.Noise[T](rng, width, height, width), order, b, 1e-6)
 	must(t, err)
 	host, margin := of.Coefficients()
 	s, err := d.NewStream()

@@ -363,7 +363,9 @@ func TestMuxOptions(t *testing.T) {
 	for _, c := range [][4]string{
 		{"o.mp4", "colour", "blue", "Output.MuxOptions colour: the mp4 container has no such option"},
 		{"o.mkv", "movflags", "+faststart", "Output.MuxOptions movflags: the matroska container has no such option"},
-		{"o.mp4", "movflags", "blue", "refuses these streams or options"},
+		{"o.mp4", "movflags", "blue", "Output.MuxOptions movflags=blue: the mp4 container's option does not take this"},
+		{"o.mp4", "movie_timescale", "0", "Output.MuxOptions movie_timescale=0: the mp4 container's option does not take this"},
+		{"o.mp4", "encryption_scheme", "none-such", "refuses these streams or options"},
 	} {
 		if _, err := run(c[0], c[1], c[2]); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c[3]) {
 			t.Errorf("%q: %v", c, err)

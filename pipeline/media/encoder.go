@@ -69,7 +69,7 @@ func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOpti
 		return nil, err
 	}
 	defer output.Free()
-	if err := checkMuxOptions(output, opt.Container.Options); err != nil {
+	if err := setMuxOptions(output, opt.Container.Options); err != nil {
 		return nil, err
 	}
 	e, err := newEncoder(output, name, source.Source(), &opt, func(p *astiav.Packet) error { return put(takePacket(p)) })

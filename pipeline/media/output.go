@@ -74,11 +74,8 @@ func (o *Output) open(name string) (err error) {
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Container.Format)
 	if err == nil {
-		if mode, ok := o.opt.Container.Options[container.BlurayOption]; ok {
-			_ = av.SetMuxerOption(output, container.BlurayOption, mode) // writeHeader names what is wrong with it
-		}
 		o.muxer = newMuxer(o.target.name, output)
-		err = cmp.Or(confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options), checkMuxOptions(output, o.opt.Container.Options))
+		err = cmp.Or(confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options), setMuxOptions(output, o.opt.Container.Options))
 	}
 	if sound := astiav.FindEncoderByName(o.opt.Sound.Codec); err == nil && sound != nil {
 		err = confineEncoder(o.opt.Confine, sound, "Output.AudioOptions", o.opt.Sound.Options)
@@ -147,11 +144,15 @@ func (o *Output) muxerOptions() map[string]string {
 	return set
 }
 
-// checkMuxOptions refuses options that an output's muxer does not have.
-func checkMuxOptions(output *astiav.FormatContext, options map[string]string) error {
-	for key := range options {
+// setMuxOptions sets options of an output's muxer. It refuses those that the muxer does not have, and values that they do not take.
+func setMuxOptions(output *astiav.FormatContext, options map[string]string) error {
+	for key, value := range options {
 		if !av.HasMuxerOption(output, key) {
 			return fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))
+		}
+		message, err := av.WithMessage(func() error { return av.SetMuxerOption(output, key, value) })
+		if err != nil {
+			return fault.New(fault.Usage, "Output.MuxOptions %s=%s: the %s container's option does not take this%s; see ffmpeg -h muxer=%[3]s", key, value, container.Name(output), detail(message))
 		}
 	}
 	return nil

@@ -128,6 +128,11 @@ func (o *Output) muxerOptions() map[string]string {
 			set["movflags"] += "+prefer_icc"
 		}
 	}
+	if av.IsMuxer(output, "mpegts") {
+		// The clock is so far behind the packets, as ffmpeg has it, that decoders get them before they are due. Each keeps a
+		// time of its own, as without the delay.
+		set["max_delay"], set["pes_payload_size"] = "700000", "0"
+	}
 	if key, value := container.PlaysOption(output, o.source.demuxer.plays); key != "" {
 		set[key] = value
 	}

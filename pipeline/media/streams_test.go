@@ -1,7 +1,9 @@
 package media_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"math/big"
@@ -271,5 +273,42 @@ func TestVariantsOfHLS(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.list, got, c.want)
 		}
+	}
+}
+
+// A decoder of a transport stream has half a second, or more, from when a packet arrives to when it is due, and each packet of sound
+// has a time of its own.
+func TestPacketsArriveBeforeTheyAreDue(t *testing.T) {
+	clip := containerClip(t, "in.mkv", "64x48", 48000, 2, "-c:v", "libx264", "-c:a", "ac3")
+	out := filepath.Join(t.TempDir(), "o.ts")
+	mustRun(t, pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: out}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}})
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begins, adapted, stated = 1 << 6, 1 << 5, 1 << 4
+	clock, due := int64(-1), map[byte]int{}
+	for p := range slices.Chunk(data, 188) {
+		payload := p[4:]
+		if p[3]&adapted != 0 {
+			if p[4] > 0 && p[5]&stated != 0 {
+				clock = int64(binary.BigEndian.Uint32(p[6:]))<<1 | int64(p[10]>>7)
+			}
+			payload = payload[1+int(p[4]):]
+		}
+		if p[1]&begins == 0 || !bytes.HasPrefix(payload, []byte{0, 0, 1}) {
+			continue
+		}
+		at := payload[9:]
+		if payload[7]>>6 == 3 { // the decoding time follows
+			at = at[5:]
+		}
+		time := int64(at[0]>>1&7)<<30 | int64(binary.BigEndian.Uint16(at[1:])>>1)<<15 | int64(binary.BigEndian.Uint16(at[3:])>>1)
+		if due[payload[3]]++; clock < 0 || time-clock < 45_000 {
+			t.Errorf("stream %#x, packet %d comes at %d, and is due at %d", payload[3], due[payload[3]], clock, time)
+		}
+	}
+	if due[0xe0] != 5 || due[0xbd] < 6 {
+		t.Errorf("%v packets", due)
 	}
 }

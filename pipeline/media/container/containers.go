@@ -191,20 +191,26 @@ func Rescale(c *astiav.FormatContext, s *astiav.Stream, p *astiav.Packet, tb ast
 	timebase.Shift(p, OmittedDelay(c, s, to)-ReadDelay(c, s, to))
 }
 
-// sideMuxers maps each kind of side data to the containers that FFmpeg 5.1 writes it to.
-var sideMuxers = map[av.PacketSideKind][]string{
-	av.PacketMasteringDisplay: {"matroska", "webm", "mp4", "mov"},
-	av.PacketContentLight:     {"matroska", "webm", "mp4", "mov"},
-	av.PacketDisplayMatrix:    ISO,
-	av.PacketStereo3D:         {"matroska", "webm", "mp4"},
-	av.PacketSpherical:        {"matroska", "webm", "mp4"},
-	av.PacketICCProfile:       {"mov", "mp4"},
+// Side is a kind of side data that describes all pictures of a stream.
+type Side struct {
+	Kind   av.PacketSideKind
+	Name   string // for messages
+	Coded  bool   // packets may state it, too
+	muxers []string
 }
 
-// HoldsSideData reports whether c stores a kind of side data for a whole stream.
-func HoldsSideData(c *astiav.FormatContext, kind av.PacketSideKind) bool {
-	return slices.Contains(sideMuxers[kind], Name(c))
+// Sides are the kinds of side data that describe all pictures of a stream, with the containers that FFmpeg 5.1 writes them to.
+var Sides = []Side{
+	{av.PacketMasteringDisplay, "mastering display", true, []string{"matroska", "webm", "mp4", "mov"}},
+	{av.PacketContentLight, "content light level", true, []string{"matroska", "webm", "mp4", "mov"}},
+	{av.PacketDisplayMatrix, "display matrix", false, ISO},
+	{av.PacketStereo3D, "stereoscopic layout", false, []string{"matroska", "webm", "mp4"}},
+	{av.PacketSpherical, "spherical projection", false, []string{"matroska", "webm", "mp4"}},
+	{av.PacketICCProfile, "ICC profile", true, []string{"mov", "mp4"}},
 }
+
+// IsHeldBy reports whether c stores side data of the kind for a whole stream.
+func (s *Side) IsHeldBy(c *astiav.FormatContext) bool { return slices.Contains(s.muxers, Name(c)) }
 
 // HoldsAspect reports whether c stores the shape of pixels, or else a codec's packets do.
 func HoldsAspect(c *astiav.FormatContext, id astiav.CodecID) bool {

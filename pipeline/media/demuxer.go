@@ -143,7 +143,10 @@ func (d *demuxer) open(opt *ReaderOptions, limits probeLimits) error {
 
 // findStreams reads as much of the input as the limits allow to learn of its streams.
 func (d *demuxer) findStreams() error {
-	supposed := d.forgetRate()
+	supposed, stated := d.forgetRate(), map[*astiav.Stream]av.Colour{}
+	for _, s := range d.input.Streams() {
+		stated[s] = av.ParameterColour(s.CodecParameters())
+	}
 	if err := d.input.FindStreamInfo(nil); err != nil {
 		if misleads(err) && av.IOError(d.input) == nil {
 			err = astiav.ErrInvaliddata
@@ -151,6 +154,10 @@ func (d *demuxer) findStreams() error {
 		return d.bad(fmt.Errorf("no stream could be read: %w", err))
 	}
 	d.correctRates(supposed)
+	for s, colour := range stated { // FFmpeg forgets them where the pictures leave them unspecified, as those of ProRes may
+		p := s.CodecParameters()
+		av.SetParameterColour(p, av.ParameterColour(p).Or(colour))
+	}
 	return nil
 }
 

@@ -195,6 +195,9 @@ func (o *Output) addStreams(v videoStream) error {
 	if o.opt.Complete == nil {
 		lost = append(lost, source.undecoded.lost...)
 	}
+	if clean := o.source.demuxer.aperture(); clean != "" {
+		lost = append(lost, clean)
+	}
 	code, err := o.timecode()
 	if err != nil {
 		o.log.Warn("the timecode is left out", "timecode", source.Video.Timecode.Text, "because", err, "container", container.Name(output))

@@ -365,7 +365,7 @@ func (d *demuxer) seek(t int64, subtitles bool) (ok bool) {
 	if av.IsStreamed(d.input) || d.video.StartTime() == av.NoTimestamp || name == "image2pipe" || strings.HasSuffix(name, "_pipe") || name == "ogg" && d.losesPages() {
 		return false
 	}
-	if subtitles && name == "matroska,webm" { // which holds a subtitle once, where it begins
+	if subtitles && !d.isISO() { // whose demuxer seeks the samples of each stream
 		d.earlier.read(d, t)
 	}
 	if d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) != nil {

@@ -362,7 +362,7 @@ func (d *demuxer) seek(t int64, subtitles bool) (ok bool) {
 	// Of a pipe, of pictures in one file and of a raw stream, which has no timestamps, FFmpeg would
 	// read on to their end.
 	name := d.input.InputFormat().Name()
-	if av.IsStreamed(d.input) || d.video.StartTime() == av.NoTimestamp || name == "image2pipe" || strings.HasSuffix(name, "_pipe") || name == "ogg" && d.losesPages() {
+	if av.IsStreamed(d.input) || d.video.StartTime() == av.NoTimestamp || name == "image2pipe" || strings.HasSuffix(name, "_pipe") || name == "ogg" && d.losesPages() || name == "hls" && d.isFragmented() {
 		return false
 	}
 	if subtitles && !d.isISO() { // whose demuxer seeks the samples of each stream
@@ -386,6 +386,10 @@ func (d *demuxer) losesPages() bool {
 		return d.chosen[s.Index()] && p.MediaType() == astiav.MediaTypeAudio && p.CodecID() != astiav.CodecIDVorbis && p.CodecID() != astiav.CodecIDOpus
 	})
 }
+
+// isFragmented reports whether the segments of HLS are fragments of MP4, in which FFmpeg 5.1 loses its place after a seek. Their
+// codecs have MP4's names, and those of transport streams numbers.
+func (d *demuxer) isFragmented() bool { return av.FourCC(d.video.CodecParameters().CodecTag()) != "" }
 
 // rewind moves to the beginning and discards what was read.
 func (d *demuxer) rewind() {

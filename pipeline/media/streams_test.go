@@ -312,3 +312,20 @@ func TestPacketsArriveBeforeTheyAreDue(t *testing.T) {
 		t.Errorf("%v packets", due)
 	}
 }
+
+// A part of HLS begins where it should, also if the segments are fragments of MP4, and short.
+func TestPartsOfHLS(t *testing.T) {
+	for _, kind := range []string{"mpegts", "fmp4"} {
+		list := filepath.Join(t.TempDir(), "list.m3u8")
+		ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-c:v", "libx264", "-g", "10", "-sc_threshold", "0",
+			"-f", "hls", "-hls_time", "0.4", "-hls_list_size", "0", "-hls_segment_type", kind, list)
+		o := lossless(t, list)
+		o.Timing.From = big.NewRat(3, 2)
+		mustRun(t, o)
+		all, _, _ := readAll(t, list)
+		part, _, _ := readAll(t, o.Output.File)
+		if len(part) < 12 || !slices.EqualFunc(part, all[len(all)-len(part):], bytes.Equal) {
+			t.Errorf("%s: %d frames, or others than the last of %d", kind, len(part), len(all))
+		}
+	}
+}

@@ -28,7 +28,9 @@ func (d *demuxer) aperture() string {
 	if w.Sign() <= 0 || h.Sign() <= 0 || w.Cmp(big.NewRat(int64(p.Width()), 1)) == 0 && h.Cmp(big.NewRat(int64(p.Height()), 1)) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("clean aperture %sx%s", w.RatString(), h.RatString())
+	x, _ := w.Float64()
+	y, _ := h.Float64()
+	return fmt.Sprintf("clean aperture %.6gx%.6g", x, y)
 }
 
 // cleanAperture returns the width and the height, in pixels, of the box clap (ISO/IEC 14496-12, 12.1.4) in the first sample

@@ -209,7 +209,11 @@ func (o *Output) addStreams(v videoStream) error {
 	if err := o.addTags(v.encoder, code); err != nil {
 		return err
 	}
-	o.streams, err = streams.Add(o.muxer, video, source.Streams, o.opt.StreamOptions)
+	others := o.opt.StreamOptions
+	if o.muxer.plain {
+		others.Log = slog.New(slog.DiscardHandler) // none is left out
+	}
+	o.streams, err = streams.Add(o.muxer, video, source.Streams, others)
 	return err
 }
 

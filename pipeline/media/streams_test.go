@@ -141,6 +141,28 @@ func TestOwnTagsInMP4(t *testing.T) {
 	}
 }
 
+// Tags of the file and of its streams are in the output, or a warning names them.
+func TestTagsAreKeptOrNamed(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "a.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=352x288:r=25:d=0.2", "-f", "lavfi", "-i", "sine=r=48000:d=0.2", "-c:v", "mpeg2video", "-c:a", "mp2",
+		"-metadata", "artist=Somebody", "-metadata:s:a", "title=Comments", "-metadata:s:a", "language=ger", clip)
+	for _, name := range []string{"o.mkv", "o.avi", "o.ts", "o.vob", "o.nut", "o.wmv", "o.mpg", "o.mxf"} {
+		var said strings.Builder
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), name)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		out, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "format_tags:stream_tags", "-of", "flat", o.Output.File).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for value, named := range map[string]string{"Somebody": "tags=ARTIST", "Comments": "title Comments of stream 1", "ger": "language ger of stream 1"} {
+			if kept := strings.Contains(string(out), `"`+value+`"`); strings.Contains(said.String(), named) == kept {
+				t.Errorf("%s: %s is kept: %v; said %s", name, value, kept, said.String())
+			}
+		}
+	}
+}
+
 func TestMap(t *testing.T) {
 	input := richClip(t)
 	for _, c := range []struct {

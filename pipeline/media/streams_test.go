@@ -94,7 +94,7 @@ func TestLeftOutIsSaid(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		streams, also int // left out, and lines about other things
-	}{{"out.mp4", 1, 2}, {"out.avi", 3, 1}, {"out.webm", 2, 3}, {"out.ts", 3, 3}, {"out.y4m", 5, 1}} {
+	}{{"out.mp4", 1, 2}, {"out.avi", 3, 3}, {"out.webm", 2, 3}, {"out.ts", 3, 5}, {"out.y4m", 5, 2}} {
 		var said strings.Builder
 		o := pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.name), PixelFormat: "yuv420p"}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))

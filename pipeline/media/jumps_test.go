@@ -179,7 +179,9 @@ func TestEditsFollowEachOther(t *testing.T) {
 	}
 	o := lossless(t, in)
 	mustRun(t, o)
-	hashes := func(name string) string { return ffmpeg(t, "-i", name, "-fps_mode", "passthrough", "-f", "framemd5", "-") }
+	hashes := func(name string) string {
+		return ffmpeg(t, "-i", name, "-fps_mode", "passthrough", "-f", "framemd5", "-")
+	}
 	if got, want := hashes(o.Output.File), hashes(in); got != want || strings.Count(got, "\n") < 20 {
 		t.Errorf("the frames\n%s\nare not\n%s", got, want)
 	}

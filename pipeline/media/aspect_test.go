@@ -1,7 +1,9 @@
 package media_test
 
 import (
+	"bytes"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,6 +47,33 @@ func TestPixelAspectComesFromTheStream(t *testing.T) {
 			if says := strings.Contains(said.String(), "pixel aspect ratio 16:11"); says != (to.want == "") {
 				t.Errorf("%s to %s in %s: said %q", c.input, to.codec, to.name, said.String())
 			}
+		}
+	}
+}
+
+// A clean aperture, which FFmpeg does not carry, is said to be lost if it leaves out some of the picture.
+func TestCleanApertureIsNotLostUnsaid(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in.mov")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.2", "-f", "lavfi", "-i", "sine=d=0.2", "-map", "1", "-map", "0", "-c:v", "v210", in)
+	data, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(data, []byte("clap"))
+	if at < 0 {
+		t.Fatal("FFmpeg has written no clean aperture")
+	}
+	for width, want := range map[byte]int{96: 0, 88: 1} {
+		data[at+7] = width // the last byte of the numerator
+		if err := os.WriteFile(in, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: in + ".mkv", Overwrite: true}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		if n := strings.Count(said.String(), `lost="clean aperture 88x64"`); n != want {
+			t.Errorf("a width of %d: said %s", width, said.String())
 		}
 	}
 }

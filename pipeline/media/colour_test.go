@@ -5,13 +5,16 @@ import (
 	"errors"
 	"log/slog"
 	"math/big"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"retime/pipeline"
 	"retime/pipeline/timeline"
+	"retime/warp"
 )
 
 // rawFormats are the sample formats that go through raw video in NUT and come
@@ -185,6 +188,33 @@ func TestReservedColours(t *testing.T) {
 		o.Output.VideoCodec = codec
 		if report := mustRun(t, o); report.Frames == 0 {
 			t.Errorf("%q: no frames", codec)
+		}
+	}
+}
+
+// What only the container says of the colours is kept where the pictures leave it unspecified.
+func TestColoursOfTheContainer(t *testing.T) {
+	dir := t.TempDir()
+	for _, codec := range []string{"prores_ks", "libx264"} {
+		plain, in := filepath.Join(dir, "plain.mov"), filepath.Join(dir, codec+".mov")
+		ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-map", "0", "-map", "0", "-c:v", codec, "-y", plain)
+		unspecified := []string{}
+		if codec == "libx264" {
+			unspecified = []string{"-bsf:v", "h264_metadata=colour_primaries=2:transfer_characteristics=2:matrix_coefficients=2"}
+		}
+		ffmpeg(t, slices.Concat([]string{"-i", plain, "-map", "0", "-c", "copy"}, unspecified,
+			[]string{"-color_primaries", "bt709", "-color_trc", "smpte2084", "-colorspace", "bt709", "-movflags", "+write_colr", in})...)
+		const box = "colrnclc\x00\x01\x00\x10\x00\x01"
+		for _, o := range []pipeline.Options{
+			{Output: pipeline.Output{File: "converted.mov", VideoCodec: codec}},
+			{Output: pipeline.Output{File: "other.mov", VideoCodec: "ffv1"}},
+		} {
+			o.Input.File, o.Output.File, o.Synthesis.Mode = in, filepath.Join(dir, codec+o.Output.File), warp.Nearest
+			mustRun(t, o)
+			data, err := os.ReadFile(o.Output.File)
+			if n := strings.Count(string(data), box); err != nil || n != 2 {
+				t.Errorf("%s: %d boxes of colours (%v)", o.Output.File, n, err)
+			}
 		}
 	}
 }

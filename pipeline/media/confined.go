@@ -84,7 +84,7 @@ func only(in confine.Dir, url *string, local bool, options *astiav.Dictionary) (
 // confineOutput refuses an output that is not a regular or new file in the directory, or
 // an image sequence there.
 func confineOutput(in confine.Dir, name string) error {
-	if !in.On() || name == "-" {
+	if !in.On() || name == "-" || name == os.DevNull {
 		return nil
 	}
 	if err := in.Check(name); err != nil {

@@ -363,7 +363,9 @@ func TestMuxOptions(t *testing.T) {
 	for _, c := range [][4]string{
 		{"o.mp4", "colour", "blue", "Output.MuxOptions colour: the mp4 container has no such option"},
 		{"o.mkv", "movflags", "+faststart", "Output.MuxOptions movflags: the matroska container has no such option"},
-		{"o.mp4", "movflags", "blue", "refuses these streams or options"},
+		{"o.mp4", "movflags", "blue", "Output.MuxOptions movflags=blue: the mp4 container's option does not take this"},
+		{"o.mp4", "movie_timescale", "0", "Output.MuxOptions movie_timescale=0: the mp4 container's option does not take this"},
+		{"o.mp4", "encryption_scheme", "none-such", "refuses these streams or options"},
 	} {
 		if _, err := run(c[0], c[1], c[2]); fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c[3]) {
 			t.Errorf("%q: %v", c, err)
@@ -450,23 +452,27 @@ func TestPicturesComeWithTheirSound(t *testing.T) {
 	}
 }
 
-// Uncompressed pictures in MOV have MOV's tags, by which they can be read, and not those that FFmpeg's encoder gives them.
-func TestUncompressedPicturesInMOV(t *testing.T) {
+// Uncompressed pictures in MOV and AVI have tags by which they can be read, as the pictures that they are, or are refused.
+func TestUncompressedPictures(t *testing.T) {
 	dir := t.TempDir()
-	in := filepath.Join(dir, "in.mov")
-	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.08", "-c:v", "rawvideo", "-pix_fmt", "uyvy422", in)
-	for format, tag := range map[string]string{"uyvy422": "2vuy", "yuyv422": "yuvs", "rgb24": "raw ", "bgr24": "24BG", "bgra": "BGRA", "rgb48be": "b48r", "rgb48le": ""} {
-		out := filepath.Join(dir, format+".mov")
-		o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: out, VideoCodec: "rawvideo", PixelFormat: format}}
-		if tag == "" {
-			if _, err := pipeline.Run(t.Context(), o); fault.KindOf(err) != fault.Mismatch {
-				t.Errorf("%s: %v", format, err)
+	rgb := func(name string) string { return ffmpeg(t, "-i", name, "-pix_fmt", "rgb24", "-f", "md5", "-") }
+	for _, c := range []struct{ container, format, tag string }{
+		{"mov", "uyvy422", "2vuy"}, {"mov", "yuyv422", "yuvs"}, {"mov", "rgb24", "raw "}, {"mov", "bgr24", "24BG"}, {"mov", "bgra", "BGRA"},
+		{"mov", "rgb48be", "b48r"}, {"mov", "rgb48le", ""}, {"mov", "gray", "raw "}, {"mov", "yuv420p", "I420"}, {"mov", "yuv444p", ""},
+		{"avi", "gray", "Y800"}, {"avi", "bgr24", "[0][0][0][0]"}, {"avi", "rgb24", ""}, {"avi", "bgra", "[0][0][0][0]"}, {"avi", "uyvy422", "UYVY"},
+	} {
+		in, out := filepath.Join(dir, c.format+".nut"), filepath.Join(dir, c.format+"."+c.container)
+		ffmpeg(t, "-y", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.08", "-c:v", "rawvideo", "-pix_fmt", c.format, in)
+		o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: out, VideoCodec: "rawvideo", PixelFormat: c.format}}
+		if c.tag == "" {
+			if _, err := pipeline.Run(t.Context(), o); fault.KindOf(err) != fault.Usage {
+				t.Errorf("%+v: %v", c, err)
 			}
 			continue
 		}
 		mustRun(t, o)
-		if got := ffprobe(t, out, "stream=codec_tag_string,pix_fmt"); !strings.Contains(got, `"`+tag+`"`) || !strings.Contains(got, `"`+format+`"`) {
-			t.Errorf("%s: %s, want %s", format, got, tag)
+		if got := ffprobe(t, out, "stream=codec_tag_string"); !strings.Contains(got, `"`+c.tag+`"`) || rgb(out) != rgb(in) {
+			t.Errorf("%+v: %s, or other pictures", c, got)
 		}
 	}
 }

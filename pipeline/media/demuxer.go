@@ -143,7 +143,10 @@ func (d *demuxer) open(opt *ReaderOptions, limits probeLimits) error {
 
 // findStreams reads as much of the input as the limits allow to learn of its streams.
 func (d *demuxer) findStreams() error {
-	supposed := d.forgetRate()
+	supposed, stated := d.forgetRate(), map[*astiav.Stream]av.Colour{}
+	for _, s := range d.input.Streams() {
+		stated[s] = av.ParameterColour(s.CodecParameters())
+	}
 	if err := d.input.FindStreamInfo(nil); err != nil {
 		if misleads(err) && av.IOError(d.input) == nil {
 			err = astiav.ErrInvaliddata
@@ -151,6 +154,10 @@ func (d *demuxer) findStreams() error {
 		return d.bad(fmt.Errorf("no stream could be read: %w", err))
 	}
 	d.correctRates(supposed)
+	for s, colour := range stated { // FFmpeg forgets them where the pictures leave them unspecified, as those of ProRes may
+		p := s.CodecParameters()
+		av.SetParameterColour(p, av.ParameterColour(p).Or(colour))
+	}
 	return nil
 }
 
@@ -355,10 +362,10 @@ func (d *demuxer) seek(t int64, subtitles bool) (ok bool) {
 	// Of a pipe, of pictures in one file and of a raw stream, which has no timestamps, FFmpeg would
 	// read on to their end.
 	name := d.input.InputFormat().Name()
-	if av.IsStreamed(d.input) || d.video.StartTime() == av.NoTimestamp || name == "image2pipe" || strings.HasSuffix(name, "_pipe") || name == "ogg" && d.losesPages() {
+	if av.IsStreamed(d.input) || d.video.StartTime() == av.NoTimestamp || name == "image2pipe" || strings.HasSuffix(name, "_pipe") || name == "ogg" && d.losesPages() || name == "hls" && d.isFragmented() {
 		return false
 	}
-	if subtitles && name == "matroska,webm" { // which holds a subtitle once, where it begins
+	if subtitles && !d.isISO() { // whose demuxer seeks the samples of each stream
 		d.earlier.read(d, t)
 	}
 	if d.input.SeekFrame(d.video.Index(), t, astiav.NewSeekFlags(astiav.SeekFlagBackward)) != nil {
@@ -379,6 +386,10 @@ func (d *demuxer) losesPages() bool {
 		return d.chosen[s.Index()] && p.MediaType() == astiav.MediaTypeAudio && p.CodecID() != astiav.CodecIDVorbis && p.CodecID() != astiav.CodecIDOpus
 	})
 }
+
+// isFragmented reports whether the segments of HLS are fragments of MP4, in which FFmpeg 5.1 loses its place after a seek. Their
+// codecs have MP4's names, and those of transport streams numbers.
+func (d *demuxer) isFragmented() bool { return av.FourCC(d.video.CodecParameters().CodecTag()) != "" }
 
 // rewind moves to the beginning and discards what was read.
 func (d *demuxer) rewind() {

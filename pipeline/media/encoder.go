@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/big"
+	"slices"
 
 	"github.com/asticode/go-astiav"
 
@@ -69,7 +70,7 @@ func NewEncoder(ctx context.Context, name string, source *Reader, opt WriterOpti
 		return nil, err
 	}
 	defer output.Free()
-	if err := checkMuxOptions(output, opt.Container.Options); err != nil {
+	if err := setMuxOptions(output, opt.Container.Options); err != nil {
 		return nil, err
 	}
 	e, err := newEncoder(output, name, source.Source(), &opt, func(p *astiav.Packet) error { return put(takePacket(p)) })
@@ -128,15 +129,15 @@ func newEncoder(output *astiav.FormatContext, file string, source *Source, opt *
 // loses least.
 func (e *Encoder) open(output *astiav.FormatContext, opt *WriterOptions) error {
 	try := func(format astiav.PixelFormat) error { return e.try(format, output, opt) }
+	taken := slices.DeleteFunc(encoderFormats(e.codec), func(p astiav.PixelFormat) bool { return !container.HoldsPixels(output, e.codec.ID(), p) })
 	if name := opt.Encoder.PixelFormat; name != "" {
-		format, err := namedFormat(e.codec, name)
+		format, err := namedFormat(e.codec, name, taken)
 		if err != nil {
 			return err
 		}
 		return try(format)
 	}
 	v, source := &e.source.Video, e.source.Pixels.Carried()
-	taken := encoderFormats(e.codec)
 	format, lost, _ := pixel.Nearest(source, taken, pixel.AnySize)
 	if e.codec.ID() == astiav.CodecIDGif && lost != (pixel.Loss{}) {
 		return e.openPaletted(output, opt)

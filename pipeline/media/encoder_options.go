@@ -40,13 +40,13 @@ func encoderFormats(codec *astiav.Codec) []astiav.PixelFormat {
 	return pixel.WithoutPalette(pixel.InMemory(av.EncoderFormats(codec)))
 }
 
-// namedFormat returns the pixel format called name, which codec must take.
-func namedFormat(codec *astiav.Codec, name string) (astiav.PixelFormat, error) {
+// namedFormat returns the pixel format called name, which must be one of those that an encoder takes; any if taken is empty.
+func namedFormat(codec *astiav.Codec, name string, taken []astiav.PixelFormat) (astiav.PixelFormat, error) {
 	p := astiav.FindPixelFormatByName(name)
 	if p == astiav.PixelFormatNone {
 		return 0, fault.New(fault.Usage, "sample format %q does not exist; see ffmpeg -pix_fmts", name)
 	}
-	if taken := encoderFormats(codec); len(taken) > 0 && !slices.Contains(taken, p) {
+	if len(taken) > 0 && !slices.Contains(taken, p) {
 		names := make([]string, len(taken))
 		for i, f := range taken {
 			names[i] = f.Name()

@@ -274,7 +274,7 @@ func TestEncoderFollowsTheFormat(t *testing.T) {
 		codec, err := pickEncoder(output, c.file, decodedAs(c.codec, astiav.FindPixelFormatByName(c.format), 1), &EncoderOptions{CRF: -1, PixelFormat: c.asked})
 		if err != nil || codec.Name() != c.want {
 			t.Errorf("%+v: %v, %v", c, codec, err)
-		} else if _, err := namedFormat(codec, c.asked); err != nil {
+		} else if _, err := namedFormat(codec, c.asked, encoderFormats(codec)); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
 		output.Free()

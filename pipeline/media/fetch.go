@@ -111,7 +111,7 @@ func (d planarDownloads) fetch(f *astiav.Frame) (*fetched, error) {
 		return nil, err
 	}
 	if twin, ok := separated[p.PixelFormat()]; ok {
-		p.Frame, err = pixel.Separate(p.Frame, twin, pixel.ColourOf(p.Frame, d.decoder))
+		p.Frame, err = pixel.Separate(p.Frame, twin, pixel.ColourOf(p.Frame, av.CoderColour(d.decoder)))
 	}
 	return p, err
 }

@@ -2,6 +2,7 @@ package media_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"log/slog"
 	"math"
 	"math/big"
@@ -153,5 +154,35 @@ func TestDecimalRateOfAVI(t *testing.T) {
 	o.Synthesis.Mode = warp.Nearest
 	if r := mustRun(t, o); r.Made != 0 || r.Frames != r.Sources || r.Rate.RatString() != "2997/125" {
 		t.Errorf("%d frames, %d made, from %d, at %s", r.Frames, r.Made, r.Sources, r.Rate.RatString())
+	}
+}
+
+// Parts of an MP4 that its edit list plays one after the other stay so, although what lies between them has to be decoded.
+func TestEditsFollowEachOther(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in.mp4")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-c:v", "libx264", "-g", "100", "-video_track_timescale", "25", "-movie_timescale", "100", "-output_ts_offset", "0.4", in)
+	data, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(data, []byte("elst"))
+	if at < 0 || data[at+11] != 2 {
+		t.Fatal("FFmpeg has not written two edits")
+	}
+	edit := data[at+12:]
+	first := binary.BigEndian.Uint32(edit[16:])
+	binary.BigEndian.PutUint32(edit[4:], first)     // 0.4 s from the beginning
+	binary.BigEndian.PutUint32(edit[12:], 40)       // and 0.4 s
+	binary.BigEndian.PutUint32(edit[16:], first+25) // from 1 s on
+	if err := os.WriteFile(in, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := lossless(t, in)
+	mustRun(t, o)
+	hashes := func(name string) string {
+		return ffmpeg(t, "-i", name, "-fps_mode", "passthrough", "-f", "framemd5", "-")
+	}
+	if got, want := hashes(o.Output.File), hashes(in); got != want || strings.Count(got, "\n") < 20 {
+		t.Errorf("the frames\n%s\nare not\n%s", got, want)
 	}
 }

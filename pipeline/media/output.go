@@ -74,11 +74,8 @@ func (o *Output) open(name string) (err error) {
 	}
 	output, err := newContainer(name, o.target.url, o.opt.Container.Format)
 	if err == nil {
-		if mode, ok := o.opt.Container.Options[container.BlurayOption]; ok {
-			_ = av.SetMuxerOption(output, container.BlurayOption, mode) // writeHeader names what is wrong with it
-		}
 		o.muxer = newMuxer(o.target.name, output)
-		err = cmp.Or(confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options), checkMuxOptions(output, o.opt.Container.Options))
+		err = cmp.Or(confineMuxer(o.opt.Confine, name, output, o.opt.Container.Options), setMuxOptions(output, o.opt.Container.Options))
 	}
 	if sound := astiav.FindEncoderByName(o.opt.Sound.Codec); err == nil && sound != nil {
 		err = confineEncoder(o.opt.Confine, sound, "Output.AudioOptions", o.opt.Sound.Options)
@@ -131,6 +128,11 @@ func (o *Output) muxerOptions() map[string]string {
 			set["movflags"] += "+prefer_icc"
 		}
 	}
+	if av.IsMuxer(output, "mpegts") {
+		// The clock is so far behind the packets, as ffmpeg has it, that decoders get them before they are due. Each keeps a
+		// time of its own, as without the delay.
+		set["max_delay"], set["pes_payload_size"] = "700000", "0"
+	}
 	if key, value := container.PlaysOption(output, o.source.demuxer.plays); key != "" {
 		set[key] = value
 	}
@@ -147,11 +149,15 @@ func (o *Output) muxerOptions() map[string]string {
 	return set
 }
 
-// checkMuxOptions refuses options that an output's muxer does not have.
-func checkMuxOptions(output *astiav.FormatContext, options map[string]string) error {
-	for key := range options {
+// setMuxOptions sets options of an output's muxer. It refuses those that the muxer does not have, and values that they do not take.
+func setMuxOptions(output *astiav.FormatContext, options map[string]string) error {
+	for key, value := range options {
 		if !av.HasMuxerOption(output, key) {
 			return fault.New(fault.Usage, "Output.MuxOptions %s: the %s container has no such option; see ffmpeg -h muxer=%[2]s", key, container.Name(output))
+		}
+		message, err := av.WithMessage(func() error { return av.SetMuxerOption(output, key, value) })
+		if err != nil {
+			return fault.New(fault.Usage, "Output.MuxOptions %s=%s: the %s container's option does not take this%s; see ffmpeg -h muxer=%[3]s", key, value, container.Name(output), detail(message))
 		}
 	}
 	return nil
@@ -189,6 +195,9 @@ func (o *Output) addStreams(v videoStream) error {
 	if o.opt.Complete == nil {
 		lost = append(lost, source.undecoded.lost...)
 	}
+	if clean := o.source.demuxer.aperture(); clean != "" {
+		lost = append(lost, clean)
+	}
 	code, err := o.timecode()
 	if err != nil {
 		o.log.Warn("the timecode is left out", "timecode", source.Video.Timecode.Text, "because", err, "container", container.Name(output))
@@ -200,7 +209,11 @@ func (o *Output) addStreams(v videoStream) error {
 	if err := o.addTags(v.encoder, code); err != nil {
 		return err
 	}
-	o.streams, err = streams.Add(o.muxer, video, source.Streams, o.opt.StreamOptions)
+	others := o.opt.StreamOptions
+	if o.muxer.plain {
+		others.Log = slog.New(slog.DiscardHandler) // none is left out
+	}
+	o.streams, err = streams.Add(o.muxer, video, source.Streams, others)
 	return err
 }
 

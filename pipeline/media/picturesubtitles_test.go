@@ -66,6 +66,7 @@ func TestPictureSubtitles(t *testing.T) {
 		{pgs, "o.m2ts", 2, "0.00 4294967295, 0.40 4294967295, 3.20 4294967295, 3.40 4294967295", ""},
 		{pgs, "o.ts", 1, "", "the container does not take it"},
 		{dvd, "o.ts", 1, "", "the container does not take it"},
+		{dvb, "o.m2ts", 1, "", "the container does not take it"},
 	} {
 		var said strings.Builder
 		o := pipeline.Options{
@@ -95,6 +96,50 @@ func TestPictureSubtitles(t *testing.T) {
 		}
 		if !strings.Contains(said.String(), c.says) {
 			t.Errorf("%s to %s: said %q", c.clip, c.output, said.String())
+		}
+	}
+}
+
+// Pictures that do not say how long they stay are on the screen where a part or a run of a curve begins, if they were so in the
+// source, and only then.
+func TestPictureSubtitlesOnScreen(t *testing.T) {
+	dir := t.TempDir()
+	sup := filepath.Join(dir, "s.sup")
+	if err := os.WriteFile(sup, pictureSubtitles(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pgs, dvb := filepath.Join(dir, "pgs.mkv"), filepath.Join(dir, "dvb.ts")
+	pictures := []string{"-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-map", "1", "-map", "0", "-copyts", "-c:v", "mpeg2video", "-q:v", "1", "-g", "2"}
+	ffmpeg(t, append(append([]string{"-i", sup}, pictures...), "-c:s", "copy", pgs)...)
+	ffmpeg(t, "-fix_sub_duration", "-i", pgs, "-map", "0", "-c:v", "copy", "-c:s", "dvbsub", dvb)
+	for _, clip := range []string{pgs, dvb} {
+		for _, c := range []struct{ keyframes, want string }{
+			{"0.32 0\n1 0.68", "0.00 on, 0.08 off"},
+			{"0.48 0\n1 0.52", ""},
+			{"1.84 0\n2 0.16", "0.00 on, 0.06 off"},
+			{"1.72 0\n1.88 0.16\n0.6 0.32\n1 0.72", "0.08 on, 0.32 off"},
+		} {
+			out := filepath.Join(dir, "out.mkv")
+			mustRun(t, pipeline.Options{
+				Input: pipeline.Input{File: clip, Deinterlace: pipeline.IgnoreFields}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest},
+				Timing: pipeline.Timing{Curve: mustParse(t, "source output\n"+c.keyframes)}, Output: pipeline.Output{File: out, Overwrite: true},
+			})
+			lines, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "s", "-show_entries", "packet=pts_time,size", "-of", "csv=p=0", out).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, line := range strings.Fields(string(lines)) {
+				var at float64
+				var size int
+				if _, err := fmt.Sscanf(line, "%f,%d", &at, &size); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, fmt.Sprintf("%.2f %s", at, map[bool]string{true: "on", false: "off"}[size > 100]))
+			}
+			if got := strings.Join(got, ", "); got != c.want {
+				t.Errorf("%s, %q: %q, want %q", filepath.Base(clip), c.keyframes, got, c.want)
+			}
 		}
 	}
 }

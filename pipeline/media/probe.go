@@ -55,7 +55,11 @@ func (d *demuxer) openWithin(opt *ReaderOptions, limits probeLimits) error {
 	if err := d.open(opt, limits); err != nil {
 		return err
 	}
-	return d.findStreams()
+	if err := d.findStreams(); err != nil {
+		return err
+	}
+	d.findTapeSound()
+	return nil
 }
 
 // lacksParameters reports whether too little is known of a selected stream to carry it.

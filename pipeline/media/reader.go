@@ -154,7 +154,7 @@ func (r *Reader) begin(p *fetched, opt *ReaderOptions) error {
 		first.Free()
 		return err
 	}
-	planar, lossless, ok := pixel.NewPlanar(first, pixel.ColourOf(first, r.decoder.context))
+	planar, lossless, ok := pixel.NewPlanar(first, pixel.ColourOf(first, av.CoderColour(r.decoder.context), av.ParameterColour(d.video.CodecParameters())))
 	if !ok {
 		defer first.Free()
 		return d.bad(fmt.Errorf("sample format %s has no planar form", first.PixelFormat()))

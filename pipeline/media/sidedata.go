@@ -11,29 +11,25 @@ import (
 	"retime/pipeline/media/container"
 )
 
-// properties are the kinds of side data that apply to all pictures of a stream.
-var properties = []struct {
-	name   string
-	packet av.PacketSideKind
-	frame  av.FrameSideKind
-}{
-	{"mastering display", av.PacketMasteringDisplay, av.FrameMasteringDisplay},
-	{"content light level", av.PacketContentLight, av.FrameContentLight},
-	{"display matrix", av.PacketDisplayMatrix, av.FrameDisplayMatrix},
-	{"stereoscopic layout", av.PacketStereo3D, av.FrameStereo3D},
-	{"spherical projection", av.PacketSpherical, av.FrameSpherical},
-	{"ICC profile", av.PacketICCProfile, av.FrameICCProfile},
+// frameSides maps the kinds of side data of streams to those of frames.
+var frameSides = map[av.PacketSideKind]av.FrameSideKind{
+	av.PacketMasteringDisplay: av.FrameMasteringDisplay,
+	av.PacketContentLight:     av.FrameContentLight,
+	av.PacketDisplayMatrix:    av.FrameDisplayMatrix,
+	av.PacketStereo3D:         av.FrameStereo3D,
+	av.PacketSpherical:        av.FrameSpherical,
+	av.PacketICCProfile:       av.FrameICCProfile,
 }
 
 // sideData returns the side data that applies to all pictures, from the container or else
 // from the first picture.
 func sideData(s *astiav.Stream, first *astiav.Frame) map[av.PacketSideKind][]byte {
 	out := map[av.PacketSideKind][]byte{}
-	for _, p := range properties {
-		if data, ok := av.StreamSideData(s, p.packet); ok {
-			out[p.packet] = data
-		} else if data, ok := av.FrameSideData(first, p.frame); ok {
-			out[p.packet] = data
+	for _, side := range container.Sides {
+		if data, ok := av.StreamSideData(s, side.Kind); ok {
+			out[side.Kind] = data
+		} else if data, ok := av.FrameSideData(first, frameSides[side.Kind]); ok {
+			out[side.Kind] = data
 		}
 	}
 	return out
@@ -64,16 +60,16 @@ func dynamicHDR(f *astiav.Frame) string {
 // describePictures copies the source's side data to the output's video stream and returns
 // the names of the kinds that neither the container nor the encoder can write.
 func describePictures(output *astiav.FormatContext, video *astiav.Stream, source *Source, encoder string) (lost []string, err error) {
-	for _, p := range properties {
-		data, ok := source.Side[p.packet]
+	for _, side := range container.Sides {
+		data, ok := source.Side[side.Kind]
 		if !ok {
 			continue
 		}
-		if err := av.SetStreamSideData(video, p.packet, data); err != nil {
+		if err := av.SetStreamSideData(video, side.Kind, data); err != nil {
 			return nil, err
 		}
-		if !container.HoldsSideData(output, p.packet) && !encoderSays(encoder, p.packet) {
-			lost = append(lost, p.name)
+		if !side.IsHeldBy(output) && !encoderSays(encoder, side.Kind) {
+			lost = append(lost, side.Name)
 		}
 	}
 	if a := source.Aspect; a.Num() > 0 && a.Num() != a.Den() && !container.HoldsAspect(output, video.CodecParameters().CodecID()) {

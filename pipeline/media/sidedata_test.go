@@ -210,3 +210,24 @@ func TestCropping(t *testing.T) {
 		}
 	}
 }
+
+// Another video stream, which is copied, stays turned as it is, or the log says that it does not.
+func TestSideDataOfAnotherStream(t *testing.T) {
+	dir := t.TempDir()
+	plain, in := filepath.Join(dir, "plain.mov"), filepath.Join(dir, "in.mov")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-map", "0", "-map", "0", "-c:v", "mpeg4", plain)
+	ffmpeg(t, "-i", plain, "-map", "0", "-c", "copy", "-metadata:s:v:1", "rotate=90", in)
+	for name, kept := range map[string]bool{"out.mov": true, "out.mp4": true, "out.mkv": false} {
+		var said strings.Builder
+		o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: filepath.Join(dir, name)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		out, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "v:1", "-show_entries", "stream_side_data=side_data_type", "-of", "csv=p=0", o.Output.File).Output()
+		if err != nil || strings.Contains(string(out), "Display Matrix") != kept {
+			t.Errorf("%s: %s (%v)", name, out, err)
+		}
+		if strings.Contains(said.String(), `lost="display matrix"`) == kept {
+			t.Errorf("%s: said %s", name, said.String())
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package media_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"math/big"
@@ -92,7 +94,7 @@ func TestLeftOutIsSaid(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		streams, also int // left out, and lines about other things
-	}{{"out.mp4", 1, 2}, {"out.avi", 3, 1}, {"out.webm", 2, 3}, {"out.ts", 3, 3}, {"out.y4m", 5, 1}} {
+	}{{"out.mp4", 1, 2}, {"out.avi", 3, 3}, {"out.webm", 2, 3}, {"out.ts", 3, 5}, {"out.y4m", 5, 2}} {
 		var said strings.Builder
 		o := pipeline.Options{Input: pipeline.Input{File: input}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), c.name), PixelFormat: "yuv420p"}, Synthesis: pipeline.Synthesis{Mode: warp.Blend}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
@@ -135,6 +137,28 @@ func TestOwnTagsInMP4(t *testing.T) {
 		}
 		if hint := strings.Contains(said.String(), "movflags=+use_metadata_tags"); hint != (!c.kept && c.name != "o.3gp") {
 			t.Errorf("%s, %q: said %s", c.name, c.flags, said.String())
+		}
+	}
+}
+
+// Tags of the file and of its streams are in the output, or a warning names them.
+func TestTagsAreKeptOrNamed(t *testing.T) {
+	clip := filepath.Join(t.TempDir(), "a.mkv")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=352x288:r=25:d=0.2", "-f", "lavfi", "-i", "sine=r=48000:d=0.2", "-c:v", "mpeg2video", "-c:a", "mp2",
+		"-metadata", "artist=Somebody", "-metadata:s:a", "title=Comments", "-metadata:s:a", "language=ger", clip)
+	for _, name := range []string{"o.mkv", "o.avi", "o.ts", "o.vob", "o.nut", "o.wmv", "o.mpg", "o.mxf"} {
+		var said strings.Builder
+		o := pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: filepath.Join(t.TempDir(), name)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
+		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))
+		mustRun(t, o)
+		out, err := exec.Command("ffprobe", "-v", "error", "-show_entries", "format_tags:stream_tags", "-of", "flat", o.Output.File).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for value, named := range map[string]string{"Somebody": "tags=ARTIST", "Comments": "title Comments of stream 1", "ger": "language ger of stream 1"} {
+			if kept := strings.Contains(string(out), `"`+value+`"`); strings.Contains(said.String(), named) == kept {
+				t.Errorf("%s: %s is kept: %v; said %s", name, value, kept, said.String())
+			}
 		}
 	}
 }
@@ -270,6 +294,60 @@ func TestVariantsOfHLS(t *testing.T) {
 		got := append(streamsOf(t, o.Output.File, "v", "codec_name,width"), streamsOf(t, o.Output.File, "a", "codec_name")...)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.list, got, c.want)
+		}
+	}
+}
+
+// A decoder of a transport stream has half a second, or more, from when a packet arrives to when it is due, and each packet of sound
+// has a time of its own.
+func TestPacketsArriveBeforeTheyAreDue(t *testing.T) {
+	clip := containerClip(t, "in.mkv", "64x48", 48000, 2, "-c:v", "libx264", "-c:a", "ac3")
+	out := filepath.Join(t.TempDir(), "o.ts")
+	mustRun(t, pipeline.Options{Input: pipeline.Input{File: clip}, Output: pipeline.Output{File: out}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}})
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begins, adapted, stated = 1 << 6, 1 << 5, 1 << 4
+	clock, due := int64(-1), map[byte]int{}
+	for p := range slices.Chunk(data, 188) {
+		payload := p[4:]
+		if p[3]&adapted != 0 {
+			if p[4] > 0 && p[5]&stated != 0 {
+				clock = int64(binary.BigEndian.Uint32(p[6:]))<<1 | int64(p[10]>>7)
+			}
+			payload = payload[1+int(p[4]):]
+		}
+		if p[1]&begins == 0 || !bytes.HasPrefix(payload, []byte{0, 0, 1}) {
+			continue
+		}
+		at := payload[9:]
+		if payload[7]>>6 == 3 { // the decoding time follows
+			at = at[5:]
+		}
+		time := int64(at[0]>>1&7)<<30 | int64(binary.BigEndian.Uint16(at[1:])>>1)<<15 | int64(binary.BigEndian.Uint16(at[3:])>>1)
+		if due[payload[3]]++; clock < 0 || time-clock < 45_000 {
+			t.Errorf("stream %#x, packet %d comes at %d, and is due at %d", payload[3], due[payload[3]], clock, time)
+		}
+	}
+	if due[0xe0] != 5 || due[0xbd] < 6 {
+		t.Errorf("%v packets", due)
+	}
+}
+
+// A part of HLS begins where it should, also if the segments are fragments of MP4, and short.
+func TestPartsOfHLS(t *testing.T) {
+	for _, kind := range []string{"mpegts", "fmp4"} {
+		list := filepath.Join(t.TempDir(), "list.m3u8")
+		ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-c:v", "libx264", "-g", "10", "-sc_threshold", "0",
+			"-f", "hls", "-hls_time", "0.4", "-hls_list_size", "0", "-hls_segment_type", kind, list)
+		o := lossless(t, list)
+		o.Timing.From = big.NewRat(3, 2)
+		mustRun(t, o)
+		all, _, _ := readAll(t, list)
+		part, _, _ := readAll(t, o.Output.File)
+		if len(part) < 12 || !slices.EqualFunc(part, all[len(all)-len(part):], bytes.Equal) {
+			t.Errorf("%s: %d frames, or others than the last of %d", kind, len(part), len(all))
 		}
 	}
 }

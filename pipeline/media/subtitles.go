@@ -11,7 +11,7 @@ import (
 )
 
 // earlierSubtitles are subtitles that lie before the place that a demuxer has sought and last
-// beyond it.
+// beyond it, or do not say how long they last.
 type earlierSubtitles []*astiav.Packet
 
 // read finds those that begin within a minute before t, in the video's time base. The caller then
@@ -35,7 +35,7 @@ func (e *earlierSubtitles) read(d *demuxer, t int64) {
 		switch {
 		case d.isVideo(p) && p.Dts() != av.NoTimestamp && p.Dts() >= t:
 			return
-		case wanted(s) && p.Pts() != av.NoTimestamp && timebase.Microseconds(p.Pts()+p.Duration(), s.TimeBase()) > timebase.Microseconds(t, tb):
+		case wanted(s) && p.Pts() != av.NoTimestamp && (p.Duration() == 0 || timebase.Microseconds(p.Pts()+p.Duration(), s.TimeBase()) > timebase.Microseconds(t, tb)):
 			*e = append(*e, p.Clone())
 		}
 		p.Unref()

@@ -72,17 +72,28 @@ func TestTimecodes(t *testing.T) {
 	}
 }
 
-// Another video stream, which is copied, keeps its own timecode.
+// Another video stream, which is copied, keeps its own timecode, that of the moment at which the output begins.
 func TestTimecodesOfTwoStreams(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.mov")
-	ffmpeg(t, "-f", "lavfi", "-i", "color=s=64x48:r=25:d=0.2", "-map", "0", "-map", "0", "-c:v", "mpeg4", "-metadata:s:v:0", "timecode=01:00:00:00", "-metadata:s:v:1", "timecode=02:00:00:00", in)
-	for _, name := range []string{"out.mov", "out.mp4", "out.mkv"} {
-		out := filepath.Join(dir, name)
-		mustRun(t, pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: out}})
+	ffmpeg(t, "-f", "lavfi", "-i", "color=s=64x48:r=25:d=0.4", "-map", "0", "-map", "0", "-c:v", "mpeg4", "-g", "1",
+		"-metadata:s:v:0", "timecode=01:00:00:00", "-metadata:s:v:1", "timecode=02:00:00:00", in)
+	for _, c := range []struct {
+		name string
+		from *big.Rat
+		want string
+	}{
+		{"whole.mov", nil, "01:00:00:00\n02:00:00:00\n"},
+		{"whole.mp4", nil, "01:00:00:00\n02:00:00:00\n"},
+		{"whole.mkv", nil, "01:00:00:00\n02:00:00:00\n"},
+		{"part.mov", big.NewRat(2, 25), "01:00:00:02\n02:00:00:02\n"},
+		{"part.mkv", big.NewRat(11, 100), "01:00:00:03\n02:00:00:03\n"},
+	} {
+		out := filepath.Join(dir, c.name)
+		mustRun(t, pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: out}, Timing: pipeline.Timing{From: c.from}})
 		got, err := exec.Command("ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "stream_tags=timecode", "-of", "csv=p=0", out).Output()
-		if want := "01:00:00:00\n02:00:00:00\n"; err != nil || string(got) != want {
-			t.Errorf("%s: %q (%v), want %q", name, got, err, want)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %q (%v), want %q", c.name, got, err, c.want)
 		}
 	}
 }

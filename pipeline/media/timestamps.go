@@ -80,6 +80,12 @@ func (t *timestamps) join(p *astiav.Packet, stream *astiav.Stream) {
 	}
 	now := timebase.Microseconds(at, tb)
 	s := t.streams[p.StreamIndex()]
+	if p.Flags().Has(astiav.PacketFlagDiscard) { // decoded only, between two parts that an edit list plays
+		if s != nil && t.offsets[s.clock] != 0 {
+			timebase.Shift(p, timebase.Ticks(big.NewRat(t.offsets[s.clock], 1e6), tb))
+		}
+		return
+	}
 	if s == nil {
 		s = &streamClock{clock: len(t.offsets) - 1, last: math.MinInt64, next: now + t.offsets[len(t.offsets)-1]}
 		t.streams[p.StreamIndex()] = s

@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"os"
 
 	"github.com/asticode/go-astiav"
 
@@ -58,9 +59,11 @@ func CheckName(ctx context.Context, name string, source *Reader, opt WriterOptio
 }
 
 // Check returns the error with which Create would refuse the file, and leaves nothing behind. Of what is written in place,
-// it checks the name only. opt.Log gets what Create says.
+// it checks the name only. Without a name, it checks the container that opt.Container.Format names. opt.Log gets what Create says.
 func Check(ctx context.Context, name string, source *Reader, opt WriterOptions) error {
-	if inPlace, err := CheckName(ctx, name, source, opt); inPlace || err != nil {
+	if name == "" {
+		name = os.DevNull
+	} else if inPlace, err := CheckName(ctx, name, source, opt); inPlace || err != nil {
 		return err
 	}
 	w, err := Create(ctx, name, source, opt)

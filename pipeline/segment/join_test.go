@@ -118,6 +118,28 @@ func TestJoinOfAPartHasItsOwnSound(t *testing.T) {
 	}
 }
 
+// What the joined file would be refused for is refused before the first part is made.
+func TestPlansAreRefusedForWhatTheJoinedFileIs(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in.mp4")
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=1", "-f", "lavfi", "-i", "sine=d=1", "-c:v", "libx264", "-c:a", "aac", in)
+	for _, c := range []struct {
+		set  func(*pipeline.Output)
+		want string
+	}{
+		{func(o *pipeline.Output) { o.MuxOptions = map[string]string{"movflags": "blue"} }, "Output.MuxOptions movflags=blue"},
+		{func(o *pipeline.Output) { o.MuxOptions = map[string]string{"encryption_scheme": "blue"} }, "unsupported encryption scheme blue"},
+		{func(o *pipeline.Output) { o.AudioCodec = "blue" }, "Output.AudioCodec blue"},
+		{func(o *pipeline.Output) { o.AudioCodec, o.AudioOptions = "aac", map[string]string{"profile": "blue"} }, "Output.AudioCodec: encoder aac"},
+	} {
+		o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{Format: "mp4"}}
+		c.set(&o.Output)
+		_, err := New(t.Context(), o, Options{Length: big.NewRat(1, 1), Program: "test"})
+		if fault.KindOf(err) != fault.Usage || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v", c.want, err)
+		}
+	}
+}
+
 // An encoder that was chosen for the source is set up alike in every part and in the
 // joined file, whose container gets the plan's options.
 func TestChosenEncoderIsJoined(t *testing.T) {

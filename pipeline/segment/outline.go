@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"log/slog"
 	"math/big"
 	"slices"
 	"sort"
@@ -58,6 +59,11 @@ func newOutline(ctx context.Context, o pipeline.Options) (*Outline, *starts, err
 	}
 	s := &Outline{Rate: clip.Plan.Rate, Frames: clip.Plan.Total, Parameters: part.Parameters()}
 	part.Abort()
+	joined := clip.WriterOptions(nil)
+	joined.Log = slog.New(slog.DiscardHandler) // whoever joins is told
+	if err := media.Check(ctx, o.Output.File, clip.Source, joined); err != nil {
+		return nil, nil, err
+	}
 	scan, err := clip.Source.Scan()
 	if err != nil {
 		return nil, nil, err

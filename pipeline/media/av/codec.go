@@ -30,6 +30,11 @@ static int has_riff_tag(enum AVCodecID id)
 	const struct AVCodecTag *const lists[] = { avformat_get_riff_audio_tags(), avformat_get_riff_video_tags(), NULL };
 	return av_codec_get_tag(lists, id) != 0;
 }
+static enum AVCodecID riff_codec(unsigned tag)
+{
+	const struct AVCodecTag *const lists[] = { avformat_get_riff_video_tags(), NULL };
+	return av_codec_get_id(lists, tag);
+}
 static enum AVCodecID codec_by_name(const char *name)
 {
 	const AVCodecDescriptor *d = avcodec_descriptor_get_by_name(name);
@@ -107,6 +112,10 @@ func CodecNamed(name string) astiav.CodecID {
 // HasRIFFTag reports whether a codec has a tag for AVI or WAV files
 // (avformat_get_riff_audio_tags, avformat_get_riff_video_tags).
 func HasRIFFTag(id astiav.CodecID) bool { return C.has_riff_tag(C.enum_AVCodecID(id)) != 0 }
+
+// RIFFCodec returns the codec of video that a tag stands for in AVI files, AV_CODEC_ID_NONE if it stands for none
+// (avformat_get_riff_video_tags).
+func RIFFCodec(tag uint32) astiav.CodecID { return astiav.CodecID(C.riff_codec(C.uint(tag))) }
 
 // CodecName returns the name of a codec (avcodec_get_name).
 func CodecName(id astiav.CodecID) string { return C.GoString(C.avcodec_get_name(C.enum_AVCodecID(id))) }

@@ -5,6 +5,7 @@
 #ifndef RETIME_COMPAT_H
 #define RETIME_COMPAT_H
 
+#include <string.h>
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/frame.h>
@@ -94,6 +95,7 @@ static inline uint8_t *compat_new_stream_side_data(AVStream *s, enum AVPacketSid
 	AVPacketSideData *d = av_packet_side_data_new(&p->coded_side_data, &p->nb_coded_side_data, kind, size, 0);
 	return d ? d->data : NULL;
 }
+static inline int compat_copy_stream_side_data(AVStream *dst, const AVStream *src) { return 0; } // avcodec_parameters_copy does that
 #else
 static inline const uint8_t *compat_stream_side_data(const AVStream *s, enum AVPacketSideDataType kind, size_t *size)
 {
@@ -102,6 +104,17 @@ static inline const uint8_t *compat_stream_side_data(const AVStream *s, enum AVP
 static inline uint8_t *compat_new_stream_side_data(AVStream *s, enum AVPacketSideDataType kind, size_t size)
 {
 	return av_stream_new_side_data(s, kind, size);
+}
+static inline int compat_copy_stream_side_data(AVStream *dst, const AVStream *src)
+{
+	for (int i = 0; i < src->nb_side_data; i++) {
+		const AVPacketSideData *from = &src->side_data[i];
+		uint8_t *to = av_stream_new_side_data(dst, from->type, from->size);
+		if (!to)
+			return AVERROR(ENOMEM);
+		memcpy(to, from->data, from->size);
+	}
+	return 0;
 }
 #endif
 

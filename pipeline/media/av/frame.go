@@ -161,6 +161,37 @@ func CoderColour(c *astiav.CodecContext) Colour {
 	return Colour{int(p.color_primaries), int(p.color_trc), int(p.colorspace), int(p.color_range), int(p.chroma_sample_location)}
 }
 
+// ParameterColour returns the colour properties of a stream (AVCodecParameters.color_primaries and
+// the fields beside it).
+func ParameterColour(p *astiav.CodecParameters) Colour {
+	c := params(p)
+	return Colour{int(c.color_primaries), int(c.color_trc), int(c.color_space), int(c.color_range), int(c.chroma_location)}
+}
+
+// SetParameterColour sets the colour properties of a stream.
+func SetParameterColour(p *astiav.CodecParameters, c Colour) {
+	to := params(p)
+	to.color_primaries, to.color_trc, to.color_space = uint32(c.Primaries), uint32(c.Transfer), uint32(c.Matrix)
+	to.color_range, to.chroma_location = uint32(c.Range), uint32(c.Chroma)
+}
+
+// Or returns c with other's value in place of each one that c leaves unspecified.
+func (c Colour) Or(other Colour) Colour {
+	either := func(v, fallback, unspecified int) int {
+		if v == unspecified {
+			return fallback
+		}
+		return v
+	}
+	return Colour{
+		Primaries: either(c.Primaries, other.Primaries, PrimariesUnspecified),
+		Transfer:  either(c.Transfer, other.Transfer, TransferUnspecified),
+		Matrix:    either(c.Matrix, other.Matrix, MatrixUnspecified),
+		Range:     either(c.Range, other.Range, RangeUnspecified),
+		Chroma:    either(c.Chroma, other.Chroma, ChromaUnspecified),
+	}
+}
+
 // The values of Colour's fields that the media packages distinguish.
 const (
 	ColourReserved0      = C.AVCOL_PRI_RESERVED0 // of primaries and transfer

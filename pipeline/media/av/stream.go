@@ -89,6 +89,11 @@ func SetStreamSideData(s *astiav.Stream, kind PacketSideKind, data []byte) error
 	return nil
 }
 
+// CopyStreamSideData adds all side data that the container stores for the whole stream src to dst, which has src's parameters.
+func CopyStreamSideData(dst, src *astiav.Stream) error {
+	return status(C.compat_copy_stream_side_data(stream(dst), stream(src)))
+}
+
 // Tags is the metadata of a file or of a stream.
 type Tags struct{ d **C.AVDictionary }
 

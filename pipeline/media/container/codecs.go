@@ -23,6 +23,9 @@ var transportCodecs = []astiav.CodecID{
 // blurayCodecs are the codecs that readers know in the transport streams of Blu-ray and AVCHD only.
 var blurayCodecs = []astiav.CodecID{astiav.CodecIDHdmvPgsSubtitle, astiav.CodecIDPcmBluray}
 
+// notBluray are those of transportCodecs that FFmpeg's muxer has no identifiers for in such streams.
+var notBluray = []astiav.CodecID{astiav.CodecIDDvbSubtitle, astiav.CodecIDDvbTeletext, astiav.CodecIDSmpteKlv, astiav.CodecIDTimedId3}
+
 // BlurayOption is the option of FFmpeg's muxer that writes transport streams as Blu-ray and AVCHD have them, with
 // packets of 192 bytes.
 const BlurayOption = "mpegts_m2ts_mode"
@@ -83,8 +86,11 @@ const misstatedISO = "mov,3gp,3g2,psp,ipod,ismv,f4v"
 // query returns 1 if c takes a codec, 0 if it does not, and a negative number if FFmpeg
 // does not know.
 func query(c *astiav.FormatContext, id astiav.CodecID) int {
-	if slices.Contains(blurayCodecs, id) && IsBluray(c) {
+	switch {
+	case slices.Contains(blurayCodecs, id) && IsBluray(c):
 		return 1
+	case slices.Contains(notBluray, id) && IsBluray(c):
+		return 0
 	}
 	for _, l := range onlyCodecs {
 		switch {

@@ -191,20 +191,26 @@ func Rescale(c *astiav.FormatContext, s *astiav.Stream, p *astiav.Packet, tb ast
 	timebase.Shift(p, OmittedDelay(c, s, to)-ReadDelay(c, s, to))
 }
 
-// sideMuxers maps each kind of side data to the containers that FFmpeg 5.1 writes it to.
-var sideMuxers = map[av.PacketSideKind][]string{
-	av.PacketMasteringDisplay: {"matroska", "webm", "mp4", "mov"},
-	av.PacketContentLight:     {"matroska", "webm", "mp4", "mov"},
-	av.PacketDisplayMatrix:    ISO,
-	av.PacketStereo3D:         {"matroska", "webm", "mp4"},
-	av.PacketSpherical:        {"matroska", "webm", "mp4"},
-	av.PacketICCProfile:       {"mov", "mp4"},
+// Side is a kind of side data that describes all pictures of a stream.
+type Side struct {
+	Kind   av.PacketSideKind
+	Name   string // for messages
+	Coded  bool   // packets may state it, too
+	muxers []string
 }
 
-// HoldsSideData reports whether c stores a kind of side data for a whole stream.
-func HoldsSideData(c *astiav.FormatContext, kind av.PacketSideKind) bool {
-	return slices.Contains(sideMuxers[kind], Name(c))
+// Sides are the kinds of side data that describe all pictures of a stream, with the containers that FFmpeg 5.1 writes them to.
+var Sides = []Side{
+	{av.PacketMasteringDisplay, "mastering display", true, []string{"matroska", "webm", "mp4", "mov"}},
+	{av.PacketContentLight, "content light level", true, []string{"matroska", "webm", "mp4", "mov"}},
+	{av.PacketDisplayMatrix, "display matrix", false, ISO},
+	{av.PacketStereo3D, "stereoscopic layout", false, []string{"matroska", "webm", "mp4"}},
+	{av.PacketSpherical, "spherical projection", false, []string{"matroska", "webm", "mp4"}},
+	{av.PacketICCProfile, "ICC profile", true, []string{"mov", "mp4"}},
 }
+
+// IsHeldBy reports whether c stores side data of the kind for a whole stream.
+func (s *Side) IsHeldBy(c *astiav.FormatContext) bool { return slices.Contains(s.muxers, Name(c)) }
 
 // HoldsAspect reports whether c stores the shape of pixels, or else a codec's packets do.
 func HoldsAspect(c *astiav.FormatContext, id astiav.CodecID) bool {
@@ -241,14 +247,48 @@ var isoTags = []string{
 	"performer", "sort_name", "sort_artist", "sort_album", "sort_album_artist", "sort_composer", "sort_show", "itunes_account",
 }
 
+// otherTags are the file's tags that FFmpeg 5.1 writes to other containers; those that are missing here have places for all.
+// AVI also has those of RIFF by their own names.
+var otherTags = []struct {
+	muxers string
+	tags   []string
+}{
+	{"avi", []string{"title", "artist", "album", "comment", "copyright", "date", "genre", "language", "track", "encoded_by", "timecode"}},
+	{"mpegts", []string{"title", "service_name", "service_provider"}},
+	{"dv,gxf", []string{"timecode"}},
+	{"mxf,mxf_d10,mxf_opatom", []string{ // of the file and the program that wrote it, which change
+		"timecode", "uid", "generation_uid", "company_name", "product_name", "product_version", "product_version_num", "product_uid", "application_platform",
+		"toolkit_version", "toolkit_version_num", "modification_date", "operational_pattern_ul", "material_package_umid", "material_package_name",
+	}},
+	{"mpeg,vob,dvd,svcd,vcd,swf,ivf,yuv4mpegpipe," + elementary, nil},
+}
+
 // HoldsTag reports whether c can store a tag of the file.
 func HoldsTag(c *astiav.FormatContext, key string) bool {
-	if !IsISO(c) {
-		return true
-	}
 	key = strings.ToLower(key)
-	base, language, _ := strings.Cut(key, "-")
-	return slices.Contains(isoTags, key) || len(language) == 3 && slices.Contains(isoTags, base)
+	if IsISO(c) {
+		base, language, _ := strings.Cut(key, "-")
+		return slices.Contains(isoTags, key) || len(language) == 3 && slices.Contains(isoTags, base)
+	}
+	for _, o := range otherTags {
+		if av.IsMuxer(c, o.muxers) {
+			riff := Name(c) == "avi" && len(key) == 4 && key[0] == 'i'
+			return riff || slices.Contains(o.tags, key)
+		}
+	}
+	return true
+}
+
+// HoldsStreamTag reports whether c can store a stream's language or title, by the tag's key.
+func HoldsStreamTag(c *astiav.FormatContext, key string) bool {
+	const neither = "mpeg,vob,dvd,svcd,vcd,mxf,mxf_d10,mxf_opatom,gxf,flv,swf,dv,ivf,yuv4mpegpipe," + elementary
+	switch {
+	case av.IsMuxer(c, neither):
+		return false
+	case key == "language":
+		return !av.IsMuxer(c, "avi")
+	}
+	return !av.IsMuxer(c, "mpegts,asf,asf_stream")
 }
 
 // HoldsTimecode reports whether c stores the timecode of the first frame.

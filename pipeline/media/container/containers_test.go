@@ -96,6 +96,7 @@ func TestTags(t *testing.T) {
 		want        bool
 	}{
 		{"mp4", "title", true}, {"mp4", "TITLE", true}, {"mp4", "title-ger", true}, {"mp4", "title-german", false}, {"mp4", "weird", false}, {"matroska", "weird", true},
+		{"avi", "Artist", true}, {"avi", "IARL", true}, {"avi", "weird", false}, {"mpegts", "title", true}, {"mpegts", "artist", false}, {"vob", "title", false},
 	} {
 		if got := HoldsTag(output(t, c.format), c.key); got != c.want {
 			t.Errorf("%s in %s: %v", c.key, c.format, got)

@@ -1,7 +1,6 @@
 package container
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/asticode/go-astiav"
@@ -33,23 +32,17 @@ func MovieFlags(c *astiav.FormatContext) string {
 	return "+frag_keyframe+delay_moov+default_base_moof"
 }
 
-// movPixels are the tags of uncompressed pictures in MOV, by their format.
-var movPixels = map[astiav.PixelFormat]string{
-	astiav.PixelFormatYuyv422: "yuvs", astiav.PixelFormatUyvy422: "2vuy", astiav.PixelFormatRgb24: "raw ", astiav.PixelFormatBgr24: "24BG",
-	astiav.PixelFormatArgb: "raw ", astiav.PixelFormatBgra: "BGRA", astiav.PixelFormatRgba: "RGBA", astiav.PixelFormatAbgr: "ABGR",
-	astiav.PixelFormatRgb48Be: "b48r", astiav.PixelFormatGray16Be: "b16g",
-}
-
 // Tag returns the tag to write for p, whose own tag fits c or is 0, for FFmpeg's choice.
-// Apple's players take HEVC in ISO containers only by the name hvc1. FFmpeg's encoder of
-// uncompressed pictures gives them AVI's tags, by some of which nobody can read them from MOV.
+// Apple's players take HEVC in ISO containers only by the name hvc1.
 func Tag(c *astiav.FormatContext, p *astiav.CodecParameters) astiav.CodecTag {
 	const hvc1, hev1 = 'h' | 'v'<<8 | 'c'<<16 | '1'<<24, 'h' | 'e'<<8 | 'v'<<16 | '1'<<24
 	if t := p.CodecTag(); IsISO(c) && p.CodecID() == astiav.CodecIDHevc && (t == 0 || t == hev1) {
 		return hvc1
 	}
-	if tag := movPixels[p.PixelFormat()]; tag != "" && p.CodecID() == astiav.CodecIDRawvideo && av.IsMuxer(c, "mov") {
-		return astiav.CodecTag(binary.LittleEndian.Uint32([]byte(tag)))
+	if p.CodecID() == astiav.CodecIDRawvideo {
+		if tag, ok := rawTag(c, p.PixelFormat()); ok {
+			return tag
+		}
 	}
 	return p.CodecTag()
 }

@@ -11,27 +11,28 @@ import (
 // av.Colour.
 type Colour av.Colour
 
-// ColourOf returns f's colour properties. The decoder's value replaces each one that f
-// leaves unspecified. Reserved values, which encoders refuse, count as
-// unspecified.
-func ColourOf(f *astiav.Frame, decoder *astiav.CodecContext) Colour {
-	p, d := av.FrameColour(f), av.CoderColour(decoder)
-	either := func(v, fallback, unknown int) int {
-		if v == unknown {
-			return fallback
-		}
-		return v
+// ColourOf returns f's colour properties. The first of stated, the decoder's and the container's, that has a value replaces
+// each one that f leaves unspecified. Reserved values, which encoders refuse, count as unspecified.
+func ColourOf(f *astiav.Frame, stated ...av.Colour) Colour {
+	c := named(av.FrameColour(f))
+	for _, s := range stated {
+		c = c.Or(named(s))
 	}
-	named := func(v, unknown int) int {
-		return either(either(v, unknown, av.ColourReserved0), unknown, av.ColourReserved)
+	return Colour(c)
+}
+
+// named returns c with reserved values unspecified.
+func named(c av.Colour) av.Colour {
+	if c.Primaries == av.ColourReserved0 || c.Primaries == av.ColourReserved {
+		c.Primaries = av.PrimariesUnspecified
 	}
-	return Colour{
-		Primaries: named(either(p.Primaries, d.Primaries, av.PrimariesUnspecified), av.PrimariesUnspecified),
-		Transfer:  named(either(p.Transfer, d.Transfer, av.TransferUnspecified), av.TransferUnspecified),
-		Matrix:    either(either(p.Matrix, d.Matrix, av.MatrixUnspecified), av.MatrixUnspecified, av.ColourReserved),
-		Range:     either(p.Range, d.Range, av.RangeUnspecified),
-		Chroma:    either(p.Chroma, d.Chroma, av.ChromaUnspecified),
+	if c.Transfer == av.ColourReserved0 || c.Transfer == av.ColourReserved {
+		c.Transfer = av.TransferUnspecified
 	}
+	if c.Matrix == av.ColourReserved {
+		c.Matrix = av.MatrixUnspecified
+	}
+	return c
 }
 
 // tag sets f's colour properties to c.

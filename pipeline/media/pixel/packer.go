@@ -43,6 +43,7 @@ func (p *Packer) Pack(f *frame.Frame) (*astiav.Frame, error) {
 	made := p.source.linear() && picture.PixelFormat() == p.source.Planar
 	if !made && picture.PixelFormat() == want.format && picture.Width() == want.width && picture.Height() == want.height {
 		if c := picture.Clone(); c != nil {
+			Colour(av.FrameColour(c).Or(av.Colour(p.colour))).tag(c)
 			return c, nil
 		}
 		return nil, errors.New("out of memory")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"strings"
 
 	"github.com/asticode/go-astiav"
 
@@ -11,6 +12,7 @@ import (
 	"retime/pipeline/media/container"
 	"retime/pipeline/media/timebase"
 	"retime/pipeline/timeline/curve"
+	"retime/pipeline/timeline/rational"
 )
 
 // track is a stream of the source and its counterpart in the output. The types for the
@@ -41,6 +43,9 @@ func (s *Set) newCopy(in *astiav.Stream) (track, error) {
 	if err := p.Copy(t.out.CodecParameters()); err != nil {
 		return t, err
 	}
+	if err := s.copySideData(t.out, in); err != nil {
+		return t, err
+	}
 	out := t.out.CodecParameters()
 	out.SetCodecTag(0)
 	out.SetCodecTag(container.Tag(s.out, out))
@@ -52,13 +57,55 @@ func (s *Set) newCopy(in *astiav.Stream) (track, error) {
 	if p.CodecID() == astiav.CodecIDMovText {
 		t.out.SetTimeBase(timedTextUnit(in.TimeBase()))
 	}
-	if err := av.CopyStreamTags(t.out, in); err != nil {
-		return t, err
+	return t, s.copyTags(t.out, in)
+}
+
+// copyTags copies a stream's tags, with the timecode of the moment at which the output begins.
+func (s *Set) copyTags(out, in *astiav.Stream) error {
+	if err := av.CopyStreamTags(out, in); err != nil {
+		return err
 	}
-	if !s.whole() {
-		av.StreamTags(t.out).Remove("timecode") // of a frame that may not be there
+	tags := av.StreamTags(out)
+	code, ok := tags.Get("timecode")
+	if !ok {
+		return nil
 	}
-	return t, nil
+	begin, rate := in.StartTime(), timebase.Rat(in.AvgFrameRate())
+	if rate == nil { // sound may have the pictures' timecode
+		rate = timebase.Rat(s.source.Video.AvgFrameRate())
+	}
+	if begin == av.NoTimestamp {
+		begin = 0
+	}
+	after := s.opt.Curve.Source(new(big.Rat))
+	after.Sub(after.Add(after, s.source.Start), timebase.Seconds(begin, in.TimeBase()))
+	if after.Sign() <= 0 {
+		return nil
+	}
+	tags.Remove("timecode")
+	const most = 1 << 30
+	if rate == nil || !rate.Num().IsInt64() || after.Mul(after, rate).Cmp(big.NewRat(most, 1)) > 0 {
+		return nil
+	}
+	frames := rational.Floor(after.Add(after, big.NewRat(9, 10))) // to the first that is there; timestamps are rounded
+	if code, err := av.TimecodeAfter(code, astiav.NewRational(int(rate.Num().Int64()), int(rate.Denom().Int64())), int(frames)); err == nil {
+		tags.Set("timecode", code)
+	}
+	return nil
+}
+
+// copySideData copies what describes all of a stream, and logs what the container cannot hold of it.
+func (s *Set) copySideData(out, in *astiav.Stream) error {
+	var lost []string
+	for _, side := range container.Sides {
+		if _, ok := av.StreamSideData(in, side.Kind); ok && !side.Coded && !side.IsHeldBy(s.out) {
+			lost = append(lost, side.Name)
+		}
+	}
+	if len(lost) > 0 {
+		s.log.Warn("the container cannot hold this of a stream's description", "stream", in.Index(), "lost", strings.Join(lost, ", "), "container", container.Name(s.out))
+	}
+	return av.CopyStreamSideData(out, in)
 }
 
 // write writes the packet next.

@@ -4,10 +4,12 @@
 package streams
 
 import (
+	"fmt"
 	"log/slog"
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/asticode/go-astiav"
 
@@ -294,7 +296,7 @@ func (s *Set) carryVideo(in *astiav.Stream) (stream, error) {
 // carryAttachment carries an attached file.
 func (s *Set) carryAttachment(in *astiav.Stream) (stream, error) {
 	if !container.HoldsAttachments(s.out) {
-		return s.notTaken(in)
+		return s.leaveOut(in, "the container takes no attached files")
 	}
 	return s.newCopier(in)
 }
@@ -353,14 +355,23 @@ func (s *Set) sinceStart(t int64, tb astiav.Rational) *big.Rat {
 }
 
 // nameLanguages replaces the streams' language codes by the codes that the output's
-// container uses.
+// container uses, and logs the languages and titles that it cannot store.
 func (s *Set) nameLanguages() {
+	var lost []string
 	for _, out := range s.out.Streams() {
 		tags := av.StreamTags(out)
 		language, _ := tags.Get("language")
 		if name, ok := container.Language(s.out, language); ok {
 			tags.Set("language", name)
 		}
+		for _, key := range []string{"language", "title"} {
+			if v, ok := tags.Get(key); ok && v != "und" && !container.HoldsStreamTag(s.out, key) {
+				lost = append(lost, fmt.Sprintf("%s %s of stream %d", key, v, out.Index()))
+			}
+		}
+	}
+	if len(lost) > 0 {
+		s.log.Warn("tags left out: the container has no place for them", "tags", strings.Join(lost, ", "), "container", container.Name(s.out))
 	}
 }
 

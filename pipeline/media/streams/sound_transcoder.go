@@ -64,7 +64,7 @@ func (s *Set) newSoundTranscoder(in *astiav.Stream) (_ *soundTranscoder, err err
 		return nil, err
 	}
 	t.out.SetTimeBase(t.encoder.context.TimeBase())
-	if err := av.CopyStreamTags(t.out, in); err != nil {
+	if err := s.copyTags(t.out, in); err != nil {
 		return nil, err
 	}
 	container.DropPacketTags(av.StreamTags(t.out))

@@ -19,7 +19,8 @@ import (
 type subtitleCopier struct {
 	track
 	run   curve.Run
-	after int64 // the end of the last subtitle, in the output stream's time base
+	after int64            // the end of the last subtitle, in the output stream's time base
+	shown []*astiav.Packet // subtitles without a stated length from before the run, on the screen where it begins
 }
 
 // retimed are the codecs whose packets need new times or durations even if the output is the source, whole and at
@@ -75,30 +76,111 @@ func (c *subtitleCopier) until(p *astiav.Packet) *big.Rat {
 }
 
 func (c *subtitleCopier) packet(p *astiav.Packet) error {
+	if c.keep(p) {
+		return nil
+	}
+	if p.Pts() != av.NoTimestamp {
+		if err := c.showKept(); err != nil {
+			return err
+		}
+	}
 	begin, end, shown := c.times(p)
 	if !shown {
 		return nil
 	}
-	if err := c.next.Ref(p); err != nil {
+	from, to, _ := c.set.shown(&c.run, c.set.sinceStart(p.Pts(), c.in.TimeBase()), c.until(p))
+	if err := c.copyOf(p, from, to); err != nil {
 		return err
-	}
-	if data, changed := c.inner(p); changed {
-		if err := c.fill(p, data); err != nil {
-			return err
-		}
 	}
 	return c.writeAt(begin, end)
 }
 
+// keep keeps p if it has no stated length and begins before the run, whose beginning may show it. Later packets may add to it,
+// take its place, or take it away.
+func (c *subtitleCopier) keep(p *astiav.Packet) bool {
+	if p.Pts() == av.NoTimestamp || c.run.Backward {
+		return false
+	}
+	begin := c.set.sinceStart(p.Pts(), c.in.TimeBase())
+	if begin.Cmp(c.run.From) >= 0 || c.until(p).Cmp(begin) > 0 {
+		return false
+	}
+	screen := subtitle.Screen{Anew: true, Empty: p.Size() == 0} // of text
+	switch c.in.CodecParameters().CodecID() {
+	case astiav.CodecIDHdmvPgsSubtitle:
+		screen = subtitle.PGSScreen(p.Data())
+	case astiav.CodecIDDvbSubtitle:
+		screen = subtitle.DVBScreen(p.Data())
+	}
+	gone := screen.Most != nil && begin.Add(begin, screen.Most).Cmp(c.run.From) <= 0
+	if screen.Anew || screen.Empty || gone {
+		c.forget()
+	}
+	clears := screen.Empty && c.run.Begin.Sign() > 0 // what the run before has left
+	if clears || !screen.Empty && !gone && (screen.Anew || len(c.shown) > 0) {
+		c.shown = append(c.shown, p.Clone())
+	}
+	return true
+}
+
+// showKept writes what is on the screen where the run begins.
+func (c *subtitleCopier) showKept() error {
+	defer c.forget()
+	from := c.run.Output(c.run.From)
+	for _, p := range c.shown {
+		if err := c.copyOf(p, from, from); err != nil {
+			return err
+		}
+		at := timebase.Ticks(from, c.out.TimeBase())
+		if err := c.writeAt(at, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *subtitleCopier) forget() {
+	for _, p := range c.shown {
+		p.Free()
+	}
+	c.shown = nil
+}
+
+// passed writes what the run's beginning shows if no packet after it has come by then.
+func (c *subtitleCopier) passed(at *big.Rat) error {
+	const late = 2 // half of a second
+	if len(c.shown) == 0 || at.Cmp(new(big.Rat).Add(c.run.From, big.NewRat(1, late))) < 0 {
+		return nil
+	}
+	return c.showKept()
+}
+
+func (c *subtitleCopier) end() error { return c.showKept() }
+
+func (c *subtitleCopier) free() {
+	c.forget()
+	c.track.free()
+}
+
+// copyOf makes the packet next a copy of p, which the output shows from one time to another.
+func (c *subtitleCopier) copyOf(p *astiav.Packet, from, to *big.Rat) error {
+	if err := c.next.Ref(p); err != nil {
+		return err
+	}
+	if data, changed := c.inner(p, from, to); changed {
+		return c.fill(p, data)
+	}
+	return nil
+}
+
 // inner returns p's data with the times within it at the output's speed; changed is false if it has
 // none.
-func (c *subtitleCopier) inner(p *astiav.Packet) (data []byte, changed bool) {
+func (c *subtitleCopier) inner(p *astiav.Packet, from, to *big.Rat) (data []byte, changed bool) {
 	codec := c.in.CodecParameters().CodecID()
 	if !slices.Contains(clocked, codec) {
 		return nil, false
 	}
 	begin, end := c.set.sinceStart(p.Pts(), c.in.TimeBase()), c.until(p)
-	from, to, _ := c.set.shown(&c.run, begin, end)
 	at := c.run.Output
 	if slow := c.set.opt.Curve.Line(); slow != nil { // it goes on where the output is cut
 		at = func(t *big.Rat) *big.Rat {
@@ -183,4 +265,7 @@ func (c *subtitleCopier) put(begin, end int64) error {
 	return c.write()
 }
 
-func (c *subtitleCopier) begin(run *curve.Run) { c.run = *run }
+func (c *subtitleCopier) begin(run *curve.Run) {
+	c.forget()
+	c.run = *run
+}

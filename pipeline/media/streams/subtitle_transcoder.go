@@ -89,7 +89,7 @@ func (t *subtitleTranscoder) open(s *Set, in *astiav.Stream, codec *astiav.Codec
 			return err
 		}
 	}
-	if err := av.CopyStreamTags(t.out, in); err != nil {
+	if err := s.copyTags(t.out, in); err != nil {
 		return err
 	}
 	container.DropPacketTags(av.StreamTags(t.out))

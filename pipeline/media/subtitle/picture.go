@@ -48,18 +48,60 @@ func (c Clock) DVD(packet []byte) []byte {
 	return packet
 }
 
+// dvbPageHead is how many bytes of a page composition come before its regions.
+const dvbPageHead = 2
+
+// dvbPages returns the page compositions of a display set of DVB subtitles.
+func dvbPages(segments []byte) func(func([]byte) bool) {
+	const sync, page, header = 0x0f, 0x10, 6
+	return func(yield func([]byte) bool) {
+		for at := 0; at+header < len(segments) && segments[at] == sync; {
+			begin := at + header
+			end := min(begin+int(binary.BigEndian.Uint16(segments[at+4:])), len(segments))
+			if segments[at+1] == page && end > begin && !yield(segments[begin:end]) {
+				return
+			}
+			at = end
+		}
+	}
+}
+
 // DVB returns a display set of DVB subtitles (ETSI EN 300 743, 7.2) with the time, in whole seconds, after which a page
 // goes at the latest, at the output's speed.
 func (c Clock) DVB(segments []byte) []byte {
-	const sync, page, header = 0x0f, 0x10, 6
 	segments = slices.Clone(segments)
-	for rest := segments; len(rest) > header && rest[0] == sync; {
-		length := int(binary.BigEndian.Uint16(rest[4:]))
-		if rest[1] == page && length > 0 && rest[header] > 0 {
-			v := c.At(big.NewRat(int64(rest[header]), 1))
-			rest[header] = byte(min(max(nearest(v), 1), 255))
+	for page := range dvbPages(segments) {
+		if page[0] > 0 {
+			v := c.At(big.NewRat(int64(page[0]), 1))
+			page[0] = byte(min(max(nearest(v), 1), 255))
 		}
-		rest = rest[min(header+length, len(rest)):]
 	}
 	return segments
+}
+
+// A Screen is what a packet of subtitles without a stated length says of the screen.
+type Screen struct {
+	Anew  bool     // it needs no earlier packet
+	Empty bool     // nothing is shown from now on
+	Most  *big.Rat // how many seconds it is shown at the most; nil if it does not say
+}
+
+// PGSScreen reads the composition of a display set of Blu-ray's subtitles, or of its first segment: the state of its epoch and
+// how many objects it shows.
+func PGSScreen(segments []byte) (s Screen) {
+	const composition, header, state, objects = 0x16, 3, 7, 10
+	if len(segments) > header+objects && segments[0] == composition {
+		s.Anew, s.Empty = segments[header+state]&0xc0 != 0, segments[header+objects] == 0
+	}
+	return s
+}
+
+// DVBScreen reads the page composition of a display set of DVB subtitles (ETSI EN 300 743, 7.2.2).
+func DVBScreen(segments []byte) (s Screen) {
+	for page := range dvbPages(segments) {
+		s.Most = big.NewRat(int64(page[0]), 1)
+		s.Empty = len(page) <= dvbPageHead
+		s.Anew = len(page) >= dvbPageHead && page[1]>>2&3 != 0
+	}
+	return s
 }

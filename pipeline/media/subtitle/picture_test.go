@@ -46,3 +46,13 @@ func TestTimesWithinPictures(t *testing.T) {
 		}
 	}
 }
+
+func FuzzScreens(f *testing.F) {
+	f.Add([]byte{0x16, 0, 11, 0, 64, 0, 48, 0x10, 0, 0, 0x80, 0, 0, 1})
+	f.Add([]byte{0x0f, 0x10, 0, 1, 0, 8, 30, 0x04, 0, 0, 0, 0, 0, 0})
+	f.Fuzz(func(_ *testing.T, packet []byte) {
+		PGSScreen(packet)
+		DVBScreen(packet)
+		clock(2, 0).DVB(packet)
+	})
+}

@@ -75,9 +75,11 @@ func (s *Splicer) match(ctx context.Context, g Grouping) (err error) {
 		if s.opt.Encoder.Codec = map[astiav.CodecID]string{
 			astiav.CodecIDH264: "libx264", astiav.CodecIDHevc: "libx265", astiav.CodecIDProres: "prores_ks",
 		}[p.CodecID()]; s.opt.Encoder.Codec == "" {
-			if codec := astiav.FindEncoder(p.CodecID()); codec != nil {
-				s.opt.Encoder.Codec = codec.Name()
+			codec := astiav.FindEncoder(p.CodecID())
+			if codec == nil {
+				return fmt.Errorf("this FFmpeg build has no encoder for %s", p.CodecID())
 			}
+			s.opt.Encoder.Codec = codec.Name()
 		}
 	}
 	if s.codec = astiav.FindEncoderByName(s.opt.Encoder.Codec); s.codec == nil {

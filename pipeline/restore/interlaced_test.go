@@ -445,7 +445,9 @@ func TestHeadsSwitch(t *testing.T) {
 	var stamps []int64
 	for n := range 48 {
 		f := frame.New(format, width, height)
-		order.add(f)
+		if err := order.add(f); err != nil {
+			t.Fatal(err)
+		}
 		for y := range height {
 			for x := range width {
 				v := byte(50 + (x*x/7+y/2*y/2/5)%80)

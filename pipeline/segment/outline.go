@@ -60,7 +60,7 @@ func newOutline(ctx context.Context, o pipeline.Options) (*Outline, *starts, err
 	s := &Outline{Rate: clip.Plan.Rate, Frames: clip.Plan.Total, Parameters: part.Parameters()}
 	part.Abort()
 	joined := clip.WriterOptions(nil)
-	joined.Log = slog.New(slog.DiscardHandler) // whoever joins is told
+	joined.Log, joined.Overwrite = slog.New(slog.DiscardHandler), true // whoever joins is told, and asked
 	if err := media.Check(ctx, o.Output.File, clip.Source, joined); err != nil {
 		return nil, nil, err
 	}

@@ -215,9 +215,10 @@ func TestCropping(t *testing.T) {
 func TestSideDataOfAnotherStream(t *testing.T) {
 	dir := t.TempDir()
 	plain, in := filepath.Join(dir, "plain.mov"), filepath.Join(dir, "in.mov")
-	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-map", "0", "-map", "0", "-c:v", "mpeg4", plain)
-	ffmpeg(t, "-i", plain, "-map", "0", "-c", "copy", "-metadata:s:v:1", "rotate=90", in)
-	for name, kept := range map[string]bool{"out.mov": true, "out.mp4": true, "out.mkv": false} {
+	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.2", "-c:v", "mpeg4", plain)
+	turned := rotated(t, "turned.mp4", 0, 1, -1, 0, "-c:v", "mpeg4")
+	ffmpeg(t, "-i", plain, "-i", turned, "-map", "0", "-map", "1", "-c", "copy", in)
+	for name, kept := range map[string]bool{"out.mov": true, "out.mp4": true, "out.avi": false} {
 		var said strings.Builder
 		o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: filepath.Join(dir, name)}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))

@@ -67,14 +67,13 @@ func (d *Detector) jitter(a, c, b *picture, outside []int) *candidate {
 	if best < shiftedRows {
 		return nil
 	}
-	box := image.Rect(0, first, c.Width, last+1)
-	k := &candidate{kind: Jitter, sort: rowSort, box: box, extent: box, weight: rowWeight * best, measures: scattered(shifts[first : last+1])}
+	box, run := image.Rect(0, first, c.Width, last+1), shifts[first:last+1]
+	share, scattered, explained := measure(run)
 	strange := 0.0
 	if others := othersOf(c, b); others != nil {
-		strange = d.strange(others, c, first, shifts[first:last+1])
+		strange = d.strange(others, c, first, run, scattered)
 	}
-	k.measures = append(k.measures, strange)
-	return k
+	return &candidate{kind: Jitter, sort: rowSort, box: box, extent: box, weight: rowWeight * best, measures: []float64{share, scattered, explained, strange}}
 }
 
 // longest returns the run with the most shifted rows, from the first to the last of these, and how many they are.
@@ -105,11 +104,10 @@ type shift struct {
 	is            bool
 }
 
-// scattered returns what is measured of a run of rows: which share is shifted, how the shifts scatter, as those of a picture that moves as a
-// whole do not, and how much of the difference they explain in the mean.
-func scattered(list []shift) []float64 {
+// measure returns which share of a run of rows is shifted, how the shifts scatter, as those of a picture that moves as a whole do not, and
+// how much of the difference they explain in the mean.
+func measure(list []shift) (share, scattered, explained float64) {
 	var all []float64
-	explained := 0.0
 	for _, s := range list {
 		if s.is {
 			all = append(all, s.by)
@@ -117,7 +115,7 @@ func scattered(list []shift) []float64 {
 		}
 	}
 	n := float64(len(all))
-	return []float64{n / float64(len(list)), scatter(all, median(all)), explained / n}
+	return n / float64(len(list)), scatter(all, median(all)), explained / n
 }
 
 func median(shifts []float64) float64 {

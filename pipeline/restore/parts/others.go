@@ -50,21 +50,23 @@ func (d *Detector) stray(a, c, b *picture, others []frame.Image[uint8], box imag
 // alike is how much the shifts of rows may scatter that are as good as one.
 const alike = 0.2
 
-// strange returns which share of the shifted rows from first on is not shifted against the others as the rest of them are. Against the
-// others, all may be shifted further by one distance, as in a hand that shakes, unless they are shifted alike: then they say no more than that.
-func (d *Detector) strange(others []frame.Image[uint8], c *picture, first int, shifts []shift) float64 {
+// strange returns which share of the shifted rows from first on is not shifted against the others as the rest of them are, if the shifts
+// scatter by so much. Against the others, all may be shifted further by one distance, as in a hand that shakes, unless they are shifted
+// alike: then they say no more than that.
+func (d *Detector) strange(others []frame.Image[uint8], c *picture, first int, shifts []shift, scattered float64) float64 {
 	expected := make([]int16, c.Width)
-	var by, further []float64
+	var further []float64
 	for i, s := range shifts {
 		if s.is {
 			d.expectOthers(others, first+i, expected)
-			by, further = append(by, s.by), append(further, rowShift(c.Row(first+i), expected).by-s.by)
+			further = append(further, rowShift(c.Row(first+i), expected).by-s.by)
 		}
 	}
-	if scatter(by, median(by)) < alike {
-		return scatter(further, 0)
+	distance := 0.0
+	if scattered >= alike {
+		distance = median(further)
 	}
-	return scatter(further, median(further))
+	return scatter(further, distance)
 }
 
 // expectOthers sets expected to what the others have about row y along half the motion, -1 where they do not agree.

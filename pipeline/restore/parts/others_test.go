@@ -95,11 +95,7 @@ func TestJitterBetween(t *testing.T) {
 			}
 			random := rand.New(rand.NewPCG(1, uint64(moment)))
 			for y := 40; y < 110; y++ {
-				row, by := m.Row(y), random.IntN(3)-1
-				was := slices.Clone(row)
-				for x := range row {
-					row[x] = was[min(max(x-by, 0), width-1)]
-				}
+				shiftRow(m.Row(y), float64(random.IntN(3)-1))
 			}
 		})
 		if len(found) != 1 || found[0].Number != spoilt || found[0].Kind != Jitter {
@@ -130,11 +126,7 @@ func TestJitterOfAShakingHand(t *testing.T) {
 				case moment == at && band:
 					shift = by()
 				}
-				row := m.Row(y)
-				was := slices.Clone(row)
-				for x := range row {
-					row[x] = was[min(max(x-shift, 0), width-1)]
-				}
+				shiftRow(m.Row(y), float64(shift))
 			}
 		})
 		for _, a := range found {

@@ -47,6 +47,17 @@ func inverted(_, _ int, was uint8) uint8 {
 	return was + 110
 }
 
+// shiftRow shifts a row to the right, by parts of a pixel, too; what is at its ends stretches.
+func shiftRow(row []uint8, by float64) {
+	was := slices.Clone(row)
+	for x := range row {
+		at := min(max(float64(x)-by, 0), float64(len(row)-1))
+		i := min(int(at), len(row)-2)
+		w := at - float64(i)
+		row[x] = uint8(float64(was[i])*(1-w) + float64(was[i+1])*w + 0.5)
+	}
+}
+
 // Damage to one picture is found where it is, by its kind.
 func TestFind(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
@@ -61,11 +72,7 @@ func TestFind(t *testing.T) {
 		{Dirt, image.Rect(200, 40, 207, 47), func(m frame.Image[uint8], b image.Rectangle) { paint(m, b, inverted) }},
 		{Jitter, image.Rect(0, 40, width, 120), func(m frame.Image[uint8], b image.Rectangle) {
 			for y := b.Min.Y; y < b.Max.Y; y++ {
-				row, by := m.Row(y), random.IntN(13)-6
-				was := append([]uint8(nil), row...)
-				for x := range row {
-					row[x] = was[min(max(x-by, 0), width-1)]
-				}
+				shiftRow(m.Row(y), float64(random.IntN(13)-6))
 			}
 		}},
 	} {
@@ -96,14 +103,7 @@ func TestSlightJitter(t *testing.T) {
 				return
 			}
 			for y := range height {
-				row, shift := m.Row(y), by(y)
-				was := slices.Clone(row)
-				for x := range row {
-					at := min(max(float64(x)-shift, 0), width-2)
-					i := int(at)
-					w := at - float64(i)
-					row[x] = uint8(float64(was[i])*(1-w) + float64(was[i+1])*w + 0.5)
-				}
+				shiftRow(m.Row(y), by(y))
 			}
 		})
 		if len(found) != 1 || found[0].Number != spoilt || found[0].Kind != Jitter {
@@ -121,11 +121,7 @@ func TestJitterOfFlatPictures(t *testing.T) {
 			return
 		}
 		for y := range height {
-			row, by := m.Row(y), random.IntN(9)-4
-			was := slices.Clone(row)
-			for x := range row {
-				row[x] = was[min(max(x-by, 0), width-1)]
-			}
+			shiftRow(m.Row(y), float64(random.IntN(9)-4))
 		}
 	})
 	if len(found) != 1 || found[0].Number != spoilt || found[0].Kind != Jitter {

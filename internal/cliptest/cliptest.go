@@ -82,23 +82,27 @@ func Each(t testing.TB, name string, use func(*frame.Frame, media.Video)) media.
 	}
 }
 
+// Rewrite changes the bytes of a file.
+func Rewrite(t testing.TB, name string, change func(data []byte)) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	Must(t, err)
+	change(data)
+	Must(t, os.WriteFile(name, data, 0o600))
+}
+
 // Turn writes a matrix with the numbers a, b, c and d of ISO/IEC 14496-12 into the first track header of an MP4.
 func Turn(t testing.TB, name string, a, b, c, d int32) {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := bytes.Index(data, []byte("tkhd"))
-	if at < 0 {
-		t.Fatal("no track header")
-	}
-	for i, v := range []int32{a, b, 0, c, d} {
-		binary.BigEndian.PutUint32(data[at+44+4*i:], uint32(v<<16))
-	}
-	if err := os.WriteFile(name, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	Rewrite(t, name, func(data []byte) {
+		at := bytes.Index(data, []byte("tkhd"))
+		if at < 0 {
+			t.Fatal("no track header")
+		}
+		for i, v := range []int32{a, b, 0, c, d} {
+			binary.BigEndian.PutUint32(data[at+44+4*i:], uint32(v<<16))
+		}
+	})
 }
 
 // PSNR is the peak signal-to-noise ratio of 8-bit samples in dB.

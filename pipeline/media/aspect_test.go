@@ -3,11 +3,11 @@ package media_test
 import (
 	"bytes"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/warp"
 )
@@ -55,19 +55,14 @@ func TestPixelAspectComesFromTheStream(t *testing.T) {
 func TestCleanApertureIsNotLostUnsaid(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in.mov")
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=0.2", "-f", "lavfi", "-i", "sine=d=0.2", "-map", "1", "-map", "0", "-c:v", "v210", in)
-	data, err := os.ReadFile(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := bytes.Index(data, []byte("clap"))
-	if at < 0 {
-		t.Fatal("FFmpeg has written no clean aperture")
-	}
 	for width, want := range map[byte]int{96: 0, 88: 1} {
-		data[at+7] = width // the last byte of the numerator
-		if err := os.WriteFile(in, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		cliptest.Rewrite(t, in, func(data []byte) {
+			at := bytes.Index(data, []byte("clap"))
+			if at < 0 {
+				t.Fatal("FFmpeg has written no clean aperture")
+			}
+			data[at+7] = width // the last byte of the numerator
+		})
 		var said strings.Builder
 		o := pipeline.Options{Input: pipeline.Input{File: in}, Output: pipeline.Output{File: in + ".mkv", Overwrite: true}, Synthesis: pipeline.Synthesis{Mode: warp.Nearest}}
 		o.Hooks.Log = slog.New(slog.NewTextHandler(&said, nil))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"retime/internal/cliptest"
 	"retime/pipeline"
 	"retime/warp"
 )
@@ -161,22 +162,17 @@ func TestDecimalRateOfAVI(t *testing.T) {
 func TestEditsFollowEachOther(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "in.mp4")
 	ffmpeg(t, "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-c:v", "libx264", "-g", "100", "-video_track_timescale", "25", "-movie_timescale", "100", "-output_ts_offset", "0.4", in)
-	data, err := os.ReadFile(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := bytes.Index(data, []byte("elst"))
-	if at < 0 || data[at+11] != 2 {
-		t.Fatal("FFmpeg has not written two edits")
-	}
-	edit := data[at+12:]
-	first := binary.BigEndian.Uint32(edit[16:])
-	binary.BigEndian.PutUint32(edit[4:], first)     // 0.4 s from the beginning
-	binary.BigEndian.PutUint32(edit[12:], 40)       // and 0.4 s
-	binary.BigEndian.PutUint32(edit[16:], first+25) // from 1 s on
-	if err := os.WriteFile(in, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	cliptest.Rewrite(t, in, func(data []byte) {
+		at := bytes.Index(data, []byte("elst"))
+		if at < 0 || data[at+11] != 2 {
+			t.Fatal("FFmpeg has not written two edits")
+		}
+		edit := data[at+12:]
+		first := binary.BigEndian.Uint32(edit[16:])
+		binary.BigEndian.PutUint32(edit[4:], first)     // 0.4 s from the beginning
+		binary.BigEndian.PutUint32(edit[12:], 40)       // and 0.4 s
+		binary.BigEndian.PutUint32(edit[16:], first+25) // from 1 s on
+	})
 	o := lossless(t, in)
 	mustRun(t, o)
 	hashes := func(name string) string {

@@ -43,8 +43,8 @@ func Start(t testing.TB, width, height int, limit time.Duration) context.Context
 	return ctx
 }
 
-// Watch fails the test for every exception, message on the console and complaint of the browser, but for those of the given
-// sources, and for every request to somewhere else than origin, a prefix of addresses.
+// Watch fails the test if the page throws an exception or writes to its console, if the browser logs something that is not of the sources
+// in but, or if a request goes to an address that does not begin with origin.
 func Watch(t testing.TB, ctx context.Context, origin string, but ...log.Source) {
 	t.Helper()
 	var mu sync.Mutex

@@ -33,8 +33,8 @@ func (d *demuxer) aperture() string {
 	return fmt.Sprintf("clean aperture %.6gx%.6g", x, y)
 }
 
-// cleanAperture returns the width and the height, in pixels, of the box clap (ISO/IEC 14496-12, 12.1.4) in the first sample
-// entry of a track, by its number, of a file of so many bytes; 0 if there is none.
+// cleanAperture returns the width and the height, in pixels, that the box clap (ISO/IEC 14496-12, 12.1.4) in the first sample
+// entry of a track states, 0 if there is none. size is that of the file in bytes, and track the number in the track header.
 func cleanAperture(f io.ReaderAt, size int64, track int) (width, height *big.Rat) {
 	const entryHead, trackID, trackIDLong = 78, 12, 20 // the times of creation and change, before the number, may have 8 bytes each
 	for movie := range boxes(f, place{0, size}, "moov") {
@@ -62,10 +62,11 @@ func cleanAperture(f io.ReaderAt, size int64, track int) (width, height *big.Rat
 	return new(big.Rat), new(big.Rat)
 }
 
-// place is where a box's content lies in a file, in bytes.
+// place is the part of a file, in bytes, that a box's content takes up.
 type place struct{ begin, end int64 }
 
-// boxes returns the contents of the boxes of a kind at in, an empty kind for all, or those of the kinds behind it within them.
+// boxes yields the contents of all boxes of a kind that lie in a place, or of every kind if it is empty. If inner names further kinds,
+// it yields those of the boxes of the last kind, each within one of the kind before.
 func boxes(f io.ReaderAt, in place, kind string, inner ...string) func(func(place) bool) {
 	return func(yield func(place) bool) {
 		const head, long = 8, 16

@@ -209,7 +209,7 @@ func (r *repairs) made(q *http.Request, n int64) (*frame.Frame, error) {
 	return r.preview.Frame(q.Context(), damage, n, int(inserted))
 }
 
-// accepted returns the findings to restore if that of a request were accepted.
+// accepted returns the findings to restore, and the one that a request names, whether it is accepted yet or not.
 func (r *repairs) accepted(q *http.Request) (damage []restore.Finding, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,7 +23,7 @@ var transportCodecs = []astiav.CodecID{
 // blurayCodecs are the codecs that readers know in the transport streams of Blu-ray and AVCHD only.
 var blurayCodecs = []astiav.CodecID{astiav.CodecIDHdmvPgsSubtitle, astiav.CodecIDPcmBluray}
 
-// notBluray are those of transportCodecs that FFmpeg's muxer has no identifiers for in such streams.
+// notBluray are the codecs among transportCodecs for which FFmpeg's muxer has no identifiers in such streams.
 var notBluray = []astiav.CodecID{astiav.CodecIDDvbSubtitle, astiav.CodecIDDvbTeletext, astiav.CodecIDSmpteKlv, astiav.CodecIDTimedId3}
 
 // BlurayOption is the option of FFmpeg's muxer that writes transport streams as Blu-ray and AVCHD have them, with

@@ -248,7 +248,7 @@ var isoTags = []string{
 }
 
 // otherTags are the file's tags that FFmpeg 5.1 writes to other containers; those that are missing here have places for all.
-// AVI also has those of RIFF by their own names.
+// AVI also keeps tags that have RIFF's names.
 var otherTags = []struct {
 	muxers string
 	tags   []string
